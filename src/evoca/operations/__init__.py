@@ -1,0 +1,1 @@
+"""The catalogue: every operation once. All surfaces derive from it."""

@@ -1,0 +1,1 @@
+"""Use cases: what each operation means, over the store's repositories and the retrieval stages."""

@@ -1,0 +1,339 @@
+"""What an engine offers: short reads, atomic writes, and one repository per aggregate.
+
+A unit of work is a function of a session. `Store.write` runs it inside one transaction that also may
+hold other callers' work (group commit): it is answered after the commit, and it may be run **again**
+when the group has to be repeated, so it must not do anything but use its session. `Store.read` runs
+it on a snapshot and never waits for a writer. Both block the calling thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evoca.domain.clock import Instant
+    from evoca.domain.graph import (
+        Access,
+        Collection,
+        CoOccurrence,
+        Edge,
+        Entity,
+        NewEdge,
+        NewEntity,
+        NewObservation,
+        Observation,
+    )
+
+T = TypeVar("T")
+
+
+class OwnerKind(IntEnum):
+    """What a document belongs to. The numbers are stored."""
+
+    ENTITY = 1
+    OBSERVATION = 2
+    REFLECTION = 3
+    EPISODE = 4
+    FACT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A passage to index: `text` is `size` characters of its owner's text from `begin` on."""
+
+    owner_kind: OwnerKind
+    owner_id: int
+    entity_id: int
+    text: str
+    part: int = 0
+    begin: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document as the in-process index keeps it. `language`: 0 unknown, 1 Spanish, 2 English.
+
+    `length`: its lexical terms. `vector`: raw unit float16 bytes of the asked model, None while pending.
+    """
+
+    id: int
+    collection_id: int
+    owner_kind: int
+    owner_id: int
+    entity_id: int
+    language: int
+    length: int
+    vector: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChanges:
+    """What changed between two values of the change counter: rows to put, ids to drop."""
+
+    counter: int
+    rows: Sequence[DocumentRow]
+    removed: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDocument:
+    """A document that waits for its vector; `content_hash` must still match when it is written back."""
+
+    id: int
+    content_hash: bytes
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewVector:
+    document_id: int
+    content_hash: bytes
+    vector: bytes
+
+
+class Collections(Protocol):
+    def find(self, code: str) -> Collection | None: ...
+    def create(self, code: str, name: str, description: str, at: Instant) -> Collection: ...
+    def graph_version(self, collection: int) -> int:
+        """A number that grows with every committed change of the collection's graph."""
+        ...
+
+    def bump(self, collection: int) -> None:
+        """Say that the collection's graph changes in this transaction."""
+        ...
+
+
+class Entities(Protocol):
+    def by_names(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
+        """Exact NFC names → entities; unknown names are absent."""
+        ...
+
+    def by_ids(self, ids: Iterable[int]) -> dict[int, Entity]: ...
+    def page(self, collection: int, offset: int = 0, limit: int | None = None) -> list[Entity]:
+        """In order of insertion (id)."""
+        ...
+
+    def count(self, collection: int) -> int: ...
+    def insert(self, collection: int, rows: Sequence[NewEntity], at: Instant) -> list[int]:
+        """New ids in order; the names must not exist. Indexes the name and type (document + substring)."""
+        ...
+
+    def update(self, entity: int, entity_type: str, status: str, at: Instant) -> None:
+        """Set type and status; the indexes follow."""
+        ...
+
+    def touch(self, ids: Iterable[int], at: Instant) -> None: ...
+    def delete(self, ids: Sequence[int]) -> None:
+        """Remove entities with their observations, edges, access, co-occurrences, documents and index rows."""
+        ...
+
+
+class Observations(Protocol):
+    def of(
+        self, entities: Iterable[int], include_superseded: bool = False, kinds: Sequence[str] | None = None
+    ) -> dict[int, list[Observation]]:
+        """entity id → its observations in order of insertion; every asked id is a key."""
+        ...
+
+    def texts_of(self, entities: Iterable[int]) -> dict[int, list[str]]:
+        """entity id → its live texts, in order; every asked id is a key. The fast path of plain reads."""
+        ...
+
+    def find(self, entity: int, contents: Iterable[str]) -> dict[str, int]:
+        """Live observations with exactly these texts: text → id."""
+        ...
+
+    def by_ids(self, ids: Iterable[int]) -> dict[int, Observation]: ...
+    def insert(self, collection: int, rows: Sequence[NewObservation], at: Instant) -> list[int]:
+        """New ids in order. Indexes each text (documents per passage + substring)."""
+        ...
+
+    def supersede(self, observation: int, at: Instant) -> None:
+        """Mark as replaced and take it out of the indexes."""
+        ...
+
+    def delete(self, ids: Sequence[int]) -> None: ...
+    def count(self, collection: int) -> int:
+        """Live observations."""
+        ...
+
+
+class Edges(Protocol):
+    def active(self, collection: int, keys: Iterable[tuple[int, str, int]]) -> dict[tuple[int, str, int], Edge]:
+        """(subject id, predicate, object id) → the active edge; absent when there is none."""
+        ...
+
+    def touching(self, entities: Iterable[int], include_ended: bool = False) -> list[Edge]:
+        """Entity-to-entity edges with at least one end among the entities, each once, by id."""
+        ...
+
+    def all(self, collection: int, include_ended: bool = False) -> list[Edge]:
+        """Entity-to-entity edges of the collection, by id."""
+        ...
+
+    def insert(self, collection: int, rows: Sequence[NewEdge], at: Instant) -> list[int]:
+        """New ids in order; none may be active already."""
+        ...
+
+    def delete(self, ids: Sequence[int]) -> None: ...
+    def count(self, collection: int) -> int:
+        """Active entity-to-entity edges."""
+        ...
+
+    def degrees(self, entities: Iterable[int]) -> dict[int, int]:
+        """Active edges at each entity; a `contiene`/`parte_de` pair counts once. Every asked id is a key."""
+        ...
+
+
+class Documents(Protocol):
+    def counter(self) -> int:
+        """The change counter: grows with every committed change of documents or vectors."""
+        ...
+
+    def changes(self, since: int, model: str | None) -> DocumentChanges:
+        """Documents changed after `since` (0: all), with the model's vectors (None: without)."""
+        ...
+
+    def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        """For each term (a sequence of alternatives): the ids of the documents that hold it, ascending."""
+        ...
+
+    def texts(self, ids: Iterable[int]) -> dict[int, str]:
+        """document id → its passage."""
+        ...
+
+    def vectors(self, ids: Sequence[int], model: str) -> dict[int, bytes]:
+        """document id → raw unit float16 bytes; without one it is absent."""
+        ...
+
+    def pending(self, collection: int | None, model: str) -> int:
+        """How many documents wait for the model's vector."""
+        ...
+
+    def register_model(self, model: str, at: Instant) -> int:
+        """Make the model known; every document without its vector becomes pending. Returns how many wait."""
+        ...
+
+    def claim(self, model: str, limit: int, owner: str, now: Instant, until: Instant) -> list[PendingDocument]:
+        """Take up to `limit` pending documents, newest first, that nobody holds a live lease on."""
+        ...
+
+    def store_vectors(self, model: str, rows: Sequence[NewVector]) -> int:
+        """Write vectors whose content hash still matches; returns how many. Their pending rows go."""
+        ...
+
+    def release(self, owner: str) -> None:
+        """Give up this owner's leases."""
+        ...
+
+
+class Substrings(Protocol):
+    def entities(self, collection: int, needle: str) -> list[int]:
+        """Ids, ascending, of entities whose name, type or a live observation contains `needle`.
+
+        Both sides are NFC and casefolded (`domain.text.fold_case`); accents count; no wildcards;
+        an empty needle finds all.
+        """
+        ...
+
+
+class Accesses(Protocol):
+    def of(self, entities: Iterable[int]) -> dict[int, Access]:
+        """entity id → its use; entities never used are absent."""
+        ...
+
+    def together(self, entities: Iterable[int], context: Iterable[int]) -> list[CoOccurrence]:
+        """Co-occurrences between a member of `entities` and one of `context`."""
+        ...
+
+    def record(self, entities: Sequence[int], at: Instant, pairs: bool) -> None:
+        """One use of each entity (existing ones only), and of each pair of them if `pairs`."""
+        ...
+
+
+class Metadata(Protocol):
+    def get(self, key: str) -> str | None: ...
+    def set(self, key: str, value: str) -> None: ...
+
+
+class Session(Protocol):
+    """The repositories, bound to one transaction. Writing methods work in `Store.write` only."""
+
+    @property
+    def collections(self) -> Collections: ...
+    @property
+    def entities(self) -> Entities: ...
+    @property
+    def observations(self) -> Observations: ...
+    @property
+    def edges(self) -> Edges: ...
+    @property
+    def documents(self) -> Documents: ...
+    @property
+    def substrings(self) -> Substrings: ...
+    @property
+    def accesses(self) -> Accesses: ...
+    @property
+    def metadata(self) -> Metadata: ...
+
+
+class Cancellation:
+    """One caller's wish to stop. Before the commit it undoes the work; afterwards it has no effect."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._committing = False
+
+    def cancel(self) -> bool:
+        """Ask to stop. True when the work will leave nothing; False when it is being committed."""
+        with self._lock:
+            if self._committing:
+                return False
+            self._cancelled = True
+            return True
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled
+
+    def seal(self) -> bool:
+        """Called by the engine before COMMIT: False when the caller has asked to stop."""
+        with self._lock:
+            self._committing = not self._cancelled
+            return self._committing
+
+
+class Cancelled(Exception):
+    """The caller asked to stop before the commit: nothing was written. Not an error to show."""
+
+
+cancellation: ContextVar[Cancellation | None] = ContextVar("evoca_cancellation", default=None)
+"""The current call's cancellation; a surface sets it, `Store.write` reads it."""
+
+
+class Store(Protocol):
+    """An open store. Thread-safe. Errors: see `evoca.errors` (Unavailable and StoreError branches)."""
+
+    @property
+    def location(self) -> str:
+        """The absolute path, or the URL without its password."""
+        ...
+
+    def read(self, work: Callable[[Session], T]) -> T: ...
+    def write(self, work: Callable[[Session], T]) -> T: ...
+    def check(self) -> Mapping[str, str]:
+        """Health: `integrity`, `schema_version`, `journal_mode`, sizes."""
+        ...
+
+    def close(self) -> None:
+        """Finish the writes already taken, then close. Idempotent."""
+        ...

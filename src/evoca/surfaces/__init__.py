@@ -1,0 +1,1 @@
+"""Thin outsides: parse, call one operation, render the outcome."""
