@@ -1,0 +1,168 @@
+"""The record that describes one operation, and the factory that makes it.
+
+An `Operation` is what every surface works from: its name and documentation, its input and result, and `call`,
+the one place where raw arguments are checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from evoca.operations.inputs import (
+    AtMost,
+    Hidden,
+    Id,
+    Input,
+    Limit,
+    Name,
+    NotBlank,
+    Offset,
+    Query,
+    Text,
+    TextOr,
+    TypeName,
+)
+from evoca.operations.schema import JsonSchema, input_schema, output_schema
+from evoca.operations.validation import Validator
+
+if TYPE_CHECKING:
+    from evoca.services import Services
+
+__all__ = [
+    "TOOLSETS",
+    "AtMost",
+    "Family",
+    "Hidden",
+    "Hints",
+    "Id",
+    "Input",
+    "Limit",
+    "Name",
+    "NotBlank",
+    "Offset",
+    "Operation",
+    "Query",
+    "Text",
+    "TextOr",
+    "Toolset",
+    "TypeName",
+    "operation",
+    "select",
+]
+
+Toolset = Literal["graph", "graph-upkeep", "hipocampo", "hipocampo-upkeep", "facts"]
+Family = Literal["graph", "hipocampo", "facts"]
+"""How errors look: see `surfaces.rendering`."""
+
+TOOLSETS: tuple[Toolset, ...] = ("graph", "graph-upkeep", "hipocampo", "hipocampo-upkeep", "facts")
+_FAMILIES: dict[Toolset, Family] = {
+    "graph": "graph",
+    "graph-upkeep": "graph",
+    "hipocampo": "hipocampo",
+    "hipocampo-upkeep": "hipocampo",
+    "facts": "facts",
+}
+
+InputT = TypeVar("InputT", bound=Input)
+ResultT = TypeVar("ResultT", bound=Mapping[str, object])
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a client may assume of an operation."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing Evoca can do. Made by `operation`.
+
+    `listed`: shown in listings (an unlisted one can still be called). `aliases`: further names it is called by.
+    `cli`: the command's name, default the operation's with hyphens. `rest_path`: default `/v1/<name>`.
+    """
+
+    name: str
+    title: str
+    doc: str
+    toolset: Toolset
+    family: Family
+    hints: Hints
+    input_model: type[Input]
+    result_type: type[Mapping[str, object]]
+    rest_path: str
+    cli: str
+    aliases: tuple[str, ...]
+    listed: bool
+    run: Callable[[Services, Input], Mapping[str, object]]
+
+    def call(self, services: Services, raw: Mapping[str, object]) -> Mapping[str, object]:
+        """Check `raw` (JSON values by argument name), do the work, return the JSON-shaped result.
+
+        Raises InvalidInput or LimitExceeded naming the field, and whatever the work raises.
+        """
+        return self.run(services, self.validator.check(raw, services.limits))
+
+    @cached_property
+    def validator(self) -> Validator:
+        return Validator(self.input_model)
+
+    @cached_property
+    def input_schema(self) -> JsonSchema:
+        """JSON Schema 2020-12 of the arguments: inlined, an object at the root, no titles, no null."""
+        return input_schema(self.input_model)
+
+    @cached_property
+    def output_schema(self) -> JsonSchema:
+        """JSON Schema 2020-12 of the result; permissive: nothing is required, further keys are allowed."""
+        return output_schema(self.result_type)
+
+
+def operation(
+    run: Callable[[Services, InputT], ResultT],
+    *,
+    input: type[InputT],
+    result: type[ResultT],
+    name: str,
+    title: str,
+    doc: str,
+    toolset: Toolset,
+    hints: Hints,
+    rest_path: str | None = None,
+    cli: str | None = None,
+    aliases: tuple[str, ...] = (),
+    listed: bool = True,
+    family: Family | None = None,
+) -> Operation:
+    """Make the record of one operation. `result` is a TypedDict; `run` gets the checked input."""
+
+    def invoke(services: Services, arguments: Input) -> Mapping[str, object]:
+        assert isinstance(arguments, input)  # noqa: S101 - narrows the erased type
+        return run(services, arguments)
+
+    return Operation(
+        name=name,
+        title=title,
+        doc=doc,
+        toolset=toolset,
+        family=family or _FAMILIES[toolset],
+        hints=hints,
+        input_model=input,
+        result_type=result,
+        rest_path=rest_path or f"/v1/{name}",
+        cli=cli or name.replace("_", "-"),
+        aliases=aliases,
+        listed=listed,
+        run=invoke,
+    )
+
+
+def select(catalogue: Iterable[Operation], toolsets: Iterable[str]) -> tuple[Operation, ...]:
+    """The operations of these toolsets, in the catalogue's order."""
+    wanted = frozenset(toolsets)
+    return tuple(each for each in catalogue if each.toolset in wanted)
