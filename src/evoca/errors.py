@@ -4,6 +4,7 @@
     ├── InvalidInput            the call is wrong: which field, and what is allowed
     │   └── LimitExceeded       too many items, or a text that is too long
     ├── NotFound                the thing named does not exist
+    │   └── EntityNotFound      no entity has this name
     ├── Conflict                the thing named exists already, or is in use
     ├── Unauthorized            no key, or a wrong one
     ├── Forbidden               the key may not do this
@@ -26,16 +27,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 class EvocaError(Exception):
-    """Base of all errors. `message`: what is wrong and where. `hint`: the way out, may be empty."""
+    """Base of all errors. `message`: what is wrong and where. `hint`: the way out, may be empty.
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    `payload`: JSON-shaped keys that a reply shows beside the error, for calls that answer item by item.
+    """
+
+    def __init__(self, message: str, hint: str = "", payload: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.payload: Mapping[str, object] = payload or {}
 
 
 class InvalidInput(EvocaError):
@@ -52,6 +58,16 @@ class LimitExceeded(InvalidInput):
 
 class NotFound(EvocaError):
     """The thing that the call names does not exist."""
+
+
+class EntityNotFound(NotFound):
+    """No entity has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"Entity not found: {name}", "Names are exact; search_nodes finds them, create_entities makes one."
+        )
+        self.name = name
 
 
 class Conflict(EvocaError):

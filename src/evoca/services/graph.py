@@ -1,0 +1,346 @@
+"""Changing the graph: entities, observations and relations (seed 000, tools 1–6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evoca.domain.clock import Clock, Instant
+from evoca.domain.graph import (
+    DEFAULT_KIND,
+    DEFAULT_STATUS,
+    DEFAULT_TYPE,
+    KINDS,
+    STATUSES,
+    Edge,
+    Entity,
+    NewEdge,
+    NewEntity,
+    NewObservation,
+    Triple,
+)
+from evoca.domain.text import nfc
+from evoca.errors import EntityNotFound, InvalidInput
+from evoca.services.views import EntityView, views_of
+from evoca.storage.contract import Session, Store
+
+INVERSE_CONTEXT = "Inversa automática de {}"
+
+
+@dataclass(frozen=True, slots=True)
+class EntityDraft:
+    """An entity to create or to merge into the one of that name. None: keep, or the default for a new one."""
+
+    name: str
+    observations: tuple[str, ...] = ()
+    entity_type: str | None = None
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationDraft:
+    triple: Triple
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """Texts for one entity. `supersedes`: the id of a live observation of it that they replace."""
+
+    name: str
+    contents: tuple[str, ...]
+    kind: str = DEFAULT_KIND
+    supersedes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Removals:
+    """Exact texts to remove from one entity."""
+
+    name: str
+    contents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedEntities:
+    """`entities`: each named entity once, whole, in order of first mention."""
+
+    entities: tuple[EntityView, ...]
+    created: tuple[str, ...]
+    updated: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationOutcome:
+    """`missing`: the end that does not exist; `existed`: the relation was there before."""
+
+    draft: RelationDraft
+    missing: str | None = None
+    existed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What one item of a call really added."""
+
+    name: str
+    contents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedObservations:
+    results: tuple[Added, ...]
+    entities: tuple[EntityView, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedEntities:
+    deleted: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedObservations:
+    """`entity` is None when it does not exist; `missing`: texts it does not have."""
+
+    name: str
+    entity: EntityView | None
+    deleted: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRemoval:
+    """`ends_known` is False when an end does not exist."""
+
+    triple: Triple
+    deleted: bool
+    ends_known: bool
+
+
+class GraphService:
+    """Writes to one store's graphs. Each method is one transaction: all of it, or an error and nothing.
+
+    Names are compared by their NFC form, observations by their exact text.
+    """
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def create_entities(self, collection: int, drafts: Sequence[EntityDraft]) -> CreatedEntities:
+        """Create entities, or merge observations into those that exist."""
+        merged = merge_drafts(drafts)
+        now = self._clock.now()
+        result = self._store.write(lambda session: create(session, collection, merged, now))
+        return CreatedEntities(result.entities, result.created, result.updated, _status_warnings(merged))
+
+    def create_relations(self, collection: int, drafts: Sequence[RelationDraft]) -> tuple[RelationOutcome, ...]:
+        """Make each relation whose ends exist; `contiene` and `parte_de` make their inverse too."""
+        drafts = [RelationDraft(_nfc_triple(draft.triple), draft.context) for draft in drafts]
+        now = self._clock.now()
+        return self._store.write(lambda session: relate(session, collection, drafts, now))
+
+    def add_observations(self, collection: int, items: Sequence[Additions]) -> AddedObservations:
+        """Add texts to existing entities; texts that are there already are left out.
+
+        Raises EntityNotFound for an unknown entity, InvalidInput for a `supersedes` that cannot be; nothing is saved.
+        """
+        now = self._clock.now()
+        names = list(dict.fromkeys(nfc(item.name) for item in items))
+
+        def work(session: Session) -> AddedObservations:
+            found = session.entities.by_names(collection, names)
+            for item in items:
+                if nfc(item.name) not in found:
+                    raise EntityNotFound(item.name)
+            results = [_add(session, collection, found[nfc(item.name)], item, now) for item in items]
+            if any(result.contents for result in results) or any(item.supersedes is not None for item in items):
+                session.collections.bump(collection)
+            views = views_of(session, [found[name] for name in names])
+            return AddedObservations(tuple(results), views, _kind_warnings(items))
+
+        return self._store.write(work)
+
+    def delete_entities(self, collection: int, names: Sequence[str]) -> DeletedEntities:
+        """Delete entities with their observations and relations; unknown names are told apart."""
+        wanted = list(dict.fromkeys(nfc(name) for name in names))
+
+        def work(session: Session) -> DeletedEntities:
+            found = session.entities.by_names(collection, wanted)
+            if found:
+                session.entities.delete([entity.id for entity in found.values()])
+                session.collections.bump(collection)
+            deleted = tuple(name for name in wanted if name in found)
+            return DeletedEntities(deleted, tuple(name for name in wanted if name not in found))
+
+        return self._store.write(work)
+
+    def delete_observations(self, collection: int, items: Sequence[Removals]) -> tuple[DeletedObservations, ...]:
+        """Delete exactly these texts, superseded ones too."""
+        for item in items:
+        return tuple(merged.values())
+
+
+def create(session: Session, collection: int, drafts: Sequence[EntityDraft], now: Instant) -> CreatedEntities:
+    """The transaction behind `create_entities`; `drafts` are merged already (`merge_drafts`)."""
+    existing = session.entities.by_names(collection, [draft.name for draft in drafts])
+    fresh = [draft for draft in drafts if draft.name not in existing]
+    ids = session.entities.insert(collection, [_new_entity(draft) for draft in fresh], now)
+    rows = [
+        NewObservation(entity, text)
+        for entity, draft in zip(ids, fresh, strict=True)
+        for text in draft.observations
+    ]
+    updated: list[str] = []
+    for draft in drafts:
+        entity = existing.get(draft.name)
+        if entity is None:
+            continue
+        known = session.observations.find(entity.id, draft.observations)
+        new = [NewObservation(entity.id, text) for text in draft.observations if text not in known]
+        changed = _changes_header(entity, draft)
+        if new or changed:
+            session.entities.update(
+                entity.id,
+                entity.entity_type if draft.entity_type is None else draft.entity_type,
+                entity.status if draft.status is None else draft.status,
+                now,
+            )
+            updated.append(draft.name)
+        rows += new
+    session.observations.insert(collection, rows, now)
+    if fresh or updated:
+        session.collections.bump(collection)
+    found = session.entities.by_names(collection, [draft.name for draft in drafts])
+    views = views_of(session, [found[draft.name] for draft in drafts])
+    return CreatedEntities(views, tuple(draft.name for draft in fresh), tuple(updated), ())
+
+
+def relate(
+    session: Session, collection: int, drafts: Sequence[RelationDraft], now: Instant
+) -> tuple[RelationOutcome, ...]:
+    """The transaction behind `create_relations`; names are NFC already."""
+    ids = _ids_of_ends(session, collection, [draft.triple for draft in drafts])
+    keys = {key for draft in drafts for key in _keys_with_inverse(draft.triple, ids)}
+    taken = set(session.edges.active(collection, keys))
+    rows: list[NewEdge] = []
+    outcomes: list[RelationOutcome] = []
+    for draft in drafts:
+        triple = draft.triple
+        missing = next((name for name in (triple.subject, triple.object) if name not in ids), None)
+        key = _key(triple, ids)
+        if missing is None and key is not None and key not in taken:
+            taken.add(key)
+            rows.append(NewEdge(key[0], key[1], key[2], context=draft.context))
+            rows += _inverse_edge(triple, ids, taken)
+            outcomes.append(RelationOutcome(draft))
+        else:
+            outcomes.append(RelationOutcome(draft, missing, existed=missing is None))
+    if rows:
+        session.edges.insert(collection, rows, now)
+        session.collections.bump(collection)
+    return tuple(outcomes)
+
+
+def _inverse_edge(triple: Triple, ids: dict[str, int], taken: set[tuple[int, str, int]]) -> list[NewEdge]:
+    inverse = triple.inverse()
+    key = _key(inverse, ids) if inverse else None
+    if key is None or key in taken:
+        return []
+    taken.add(key)
+    return [NewEdge(key[0], key[1], key[2], context=INVERSE_CONTEXT.format(triple.predicate))]
+
+
+def _new_entity(draft: EntityDraft) -> NewEntity:
+    return NewEntity(
+        draft.name,
+        DEFAULT_TYPE if draft.entity_type is None else draft.entity_type,
+        DEFAULT_STATUS if draft.status is None else draft.status,
+    )
+
+
+def _changes_header(entity: Entity, draft: EntityDraft) -> bool:
+    return (draft.entity_type is not None and draft.entity_type != entity.entity_type) or (
+        draft.status is not None and draft.status != entity.status
+    )
+
+
+def _add(session: Session, collection: int, entity: Entity, item: Additions, now: Instant) -> Added:
+    if item.supersedes is not None:
+        old = session.observations.by_ids([item.supersedes]).get(item.supersedes)
+        if old is None or old.entity_id != entity.id or old.superseded_at is not None:
+            raise InvalidInput(
+                f"supersedes: {item.supersedes} is not a live observation of {entity.name}",
+                "open_nodes with details=true lists the ids of its observations.",
+                "supersedes",
+            )
+        session.observations.supersede(item.supersedes, now)
+    contents = list(dict.fromkeys(item.contents))
+    known = session.observations.find(entity.id, contents)
+    new = [text for text in contents if text not in known]
+    rows = [NewObservation(entity.id, text, item.kind) for text in new]
+    if rows and item.supersedes is not None:
+        # The last one stands for the replaced text, as in the public implementation (seeds, `supersedes`).
+        rows[-1] = NewObservation(entity.id, new[-1], item.kind, item.supersedes)
+    session.observations.insert(collection, rows, now)
+    if rows or item.supersedes is not None:
+        session.entities.touch([entity.id], now)
+    return Added(entity.name, tuple(new))
+
+
+def _remove(session: Session, entity: Entity | None, item: Removals, now: Instant) -> DeletedObservations:
+    contents = tuple(dict.fromkeys(item.contents))
+    if entity is None:
+        return DeletedObservations(item.name, None, (), contents)
+    rows = session.observations.of([entity.id], include_superseded=True)[entity.id]
+    ids = [row.id for row in rows if row.content in contents]
+    known = {row.content for row in rows}
+    if ids:
+        session.observations.delete(ids)
+        session.entities.touch([entity.id], now)
+    return DeletedObservations(
+        entity.name,
+        views_of(session, [entity])[0],
+        tuple(text for text in contents if text in known),
+        tuple(text for text in contents if text not in known),
+    )
+
+
+def _nfc_triple(triple: Triple) -> Triple:
+    return Triple(nfc(triple.subject), triple.predicate, nfc(triple.object))
+
+
+def _ids_of_ends(session: Session, collection: int, triples: Iterable[Triple]) -> dict[str, int]:
+    names = {name for triple in triples for name in (triple.subject, triple.object)}
+    return {name: entity.id for name, entity in session.entities.by_names(collection, names).items()}
+
+
+def _key(triple: Triple, ids: dict[str, int]) -> tuple[int, str, int] | None:
+    subject, other = ids.get(triple.subject), ids.get(triple.object)
+    return None if subject is None or other is None else (subject, triple.predicate, other)
+
+
+def _keys_with_inverse(triple: Triple, ids: dict[str, int]) -> list[tuple[int, str, int]]:
+    inverse = triple.inverse()
+    keys = (_key(triple, ids), _key(inverse, ids) if inverse else None)
+    return [key for key in keys if key is not None]
+
+
+def _status_warnings(drafts: Iterable[EntityDraft]) -> tuple[str, ...]:
+    unknown = dict.fromkeys(
+        draft.status for draft in drafts if draft.status is not None and draft.status not in STATUSES
+    )
+    return tuple(f"Unknown status '{status}' was stored; known: {', '.join(STATUSES)}." for status in unknown)
+
+
+def _kind_warnings(items: Iterable[Additions]) -> tuple[str, ...]:
+    unknown = dict.fromkeys(item.kind for item in items if item.kind not in KINDS)
+    return tuple(f"Unknown kind '{kind}' was stored; known: {', '.join(KINDS)}." for kind in unknown)
+
+
+def edge_triple(edge: Edge) -> Triple:
+    """An entity-to-entity edge by names."""
+    return Triple(edge.subject, edge.predicate, edge.object or "")
