@@ -1,0 +1,1 @@
+"""What whole-server tests and benches share: a raw client, and how to start servers in isolation."""
