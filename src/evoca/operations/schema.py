@@ -1,17 +1,110 @@
-"""JSON Schema for inputs and results, made from their annotations."""
+"""JSON Schema (draft 2020-12) for inputs and results.
+
+Made for what clients can read: everything inlined, an object at the root, no titles, no unions with null.
+Result schemas are permissive: a client checks replies against them, and an error is a reply too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from evoca.operations.inputs import Input
+from evoca.operations.shapes import (
+    AnythingShape,
+    FieldShape,
+    FlagShape,
+    ListShape,
+    NullableShape,
+    NumberShape,
+    ObjectShape,
+    Shape,
+    TextOrObjectShape,
+    TextShape,
+    input_shape,
+    result_shape,
+)
 
 JsonSchema = dict[str, object]
+_EXACT = 2**53
+"""From here on not every client's numbers are exact: such a bound is checked and not published."""
 
 
 def input_schema(model: type[Input]) -> JsonSchema:
-    raise NotImplementedError
+    """The published schema of an input model: hidden keys and the limits from the settings are left out."""
+    return _of_input(input_shape(model))
 
 
 def output_schema(result: type[Mapping[str, object]]) -> JsonSchema:
-    raise NotImplementedError
+    """The published schema of a TypedDict: nothing is required, further keys are allowed, what may be null is open."""
+    return _of_result(result_shape(result))
+
+
+def _of_input(shape: Shape) -> JsonSchema:
+    match shape:
+        case NullableShape(of=inner):
+            return _of_input(inner)
+        case ListShape(item=item, at_least=at_least):
+            array: JsonSchema = {"type": "array", "items": _of_input(item)}
+            return array | ({"minItems": at_least} if at_least else {})
+        case ObjectShape(fields=fields):
+            return _object(fields)
+        case TextOrObjectShape(text=text, object=described):
+            return {"anyOf": [_of_input(text), _of_input(described)]}
+        case _:
+            return _of_scalar(shape)
+
+
+def _object(fields: tuple[FieldShape, ...]) -> JsonSchema:
+    shown = [each for each in fields if not each.hidden]
+    schema: JsonSchema = {
+        "type": "object",
+        "properties": {each.spellings[0]: _described(each, _of_input(each.shape)) for each in shown},
+    }
+    required = [each.spellings[0] for each in shown if each.required]
+    if required:
+        schema["required"] = required
+    schema["additionalProperties"] = False
+    return schema
+
+
+def _described(field: FieldShape, schema: JsonSchema) -> JsonSchema:
+    if field.description:
+        schema["description"] = field.description
+    if field.default not in (None, ""):
+        schema["default"] = field.default
+    return schema
+
+
+def _of_scalar(shape: Shape) -> JsonSchema:
+    match shape:
+        case TextShape(choices=choices, not_blank=not_blank):
+            text: JsonSchema = {"type": "string"}
+            if choices:
+                text["enum"] = list(choices)
+            if not_blank:
+                text["minLength"] = 1
+            return text
+        case NumberShape(whole=whole, least=least, most=most):
+            number: JsonSchema = {"type": "integer" if whole else "number"}
+            if least is not None:
+                number["minimum"] = least
+            if most is not None and most < _EXACT:
+                number["maximum"] = most
+            return number
+        case FlagShape():
+            return {"type": "boolean"}
+        case _:
+            return {}
+
+
+def _of_result(shape: Shape) -> JsonSchema:
+    match shape:
+        case NullableShape() | AnythingShape() | TextOrObjectShape():
+            return {}
+        case ListShape(item=item):
+            return {"type": "array", "items": _of_result(item)}
+        case ObjectShape(fields=fields):
+            properties = {each.spellings[0]: _described(each, _of_result(each.shape)) for each in fields}
+            return {"type": "object", "properties": properties}
+        case _:
+            return _of_scalar(shape)
