@@ -1,3 +1,32 @@
-"""Evoca: a memory server for AI agents."""
+"""Evoca: a memory server for AI agents.
+
+from evoca import Memory
+
+with Memory("memory.db") as memory:
+    memory.create_entities([{"name": "Ada", "entityType": "Person", "observations": ["Writes programs"]}])
+    memory.search_semantic("who can program?")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evoca.errors import EvocaError
+    from evoca.memory import AsyncMemory, Memory
 
 __version__ = "0.1.0"
+__all__ = ["AsyncMemory", "EvocaError", "Memory", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    # Loaded at first use: the command line and the server must start without them.
+    if name in ("AsyncMemory", "Memory"):
+        from evoca import memory
+
+        return getattr(memory, name)
+    if name == "EvocaError":
+        from evoca.errors import EvocaError
+
+        return EvocaError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

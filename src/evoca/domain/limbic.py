@@ -106,16 +106,28 @@ def temporal(signals: Signals, now: Instant, constants: LimbicConstants) -> floa
     return decayed(signals.created_at if last is None else last, now, constants)
 
 
-def company(
-    entity: int, context: frozenset[int], together: Sequence[CoOccurrence], now: Instant, constants: LimbicConstants
-) -> float:
-    """Σ log2(1 + times found together) · decay, over the other members of `context`."""
-    total = 0.0
-    for pair in together:
-        other = pair.second if pair.first == entity else pair.first
-        if entity in (pair.first, pair.second) and other in context and other != entity:
-            total += math.log2(1 + pair.count) * decayed(pair.last, now, constants)
-    return total
+@dataclass(frozen=True, slots=True)
+class Company:
+    """How strongly each candidate is tied to the context by having been found together with it."""
+
+    boosts: Mapping[int, float]
+
+    @classmethod
+    def of(
+        cls, together: Sequence[CoOccurrence], context: Sequence[int], now: Instant, constants: LimbicConstants
+    ) -> Company:
+        """Σ over the other members of `context`: log2(1 + times found together) · decay."""
+        members = frozenset(context)
+        boosts: dict[int, float] = {}
+        for pair in together:
+            tie = math.log2(1 + pair.count) * decayed(pair.last, now, constants)
+            for entity, other in ((pair.first, pair.second), (pair.second, pair.first)):
+                if other in members:
+                    boosts[entity] = boosts.get(entity, 0.0) + tie
+        return cls(boosts)
+
+    def boost(self, entity: int) -> float:
+        return self.boosts.get(entity, 0.0)
 
 
 def combine(  # noqa: PLR0913 - the formula has these terms

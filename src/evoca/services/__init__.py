@@ -1,1 +1,32 @@
 """Use cases: what each operation means, over the store's repositories and the retrieval stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evoca.services.embedding import Embedding
+    from evoca.services.graph import GraphService
+    from evoca.services.indexing import IndexingService
+    from evoca.services.reading import ReadingService
+    from evoca.services.searching import SearchService
+    from evoca.services.tracking import TrackingService
+    from evoca.services.transfer import TransferService
+    from evoca.settings import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What operations work with: one store's use cases, and the collection that this process works in."""
+
+    collection: int
+    limits: Limits
+    track: bool
+    graph: GraphService
+    reading: ReadingService
+    search: SearchService
+    transfer: TransferService
+    tracking: TrackingService
+    embedding: Embedding
+    indexing: IndexingService

@@ -180,8 +180,49 @@ class GraphService:
 
     def delete_observations(self, collection: int, items: Sequence[Removals]) -> tuple[DeletedObservations, ...]:
         """Delete exactly these texts, superseded ones too."""
-        for item in items:
-        return tuple(merged.values())
+        now = self._clock.now()
+
+        def work(session: Session) -> tuple[DeletedObservations, ...]:
+            found = session.entities.by_names(collection, {nfc(item.name) for item in items})
+            outcomes = tuple(_remove(session, found.get(nfc(item.name)), item, now) for item in items)
+            if any(outcome.deleted for outcome in outcomes):
+                session.collections.bump(collection)
+            return outcomes
+
+        return self._store.write(work)
+
+    def delete_relations(self, collection: int, triples: Sequence[Triple]) -> tuple[RelationRemoval, ...]:
+        """Delete active relations, and the inverse of a `contiene`/`parte_de`; ended ones stay as history."""
+        wanted = list(dict.fromkeys(_nfc_triple(triple) for triple in triples))
+
+        def work(session: Session) -> tuple[RelationRemoval, ...]:
+            ids = _ids_of_ends(session, collection, wanted)
+            keys = {key for triple in wanted for key in _keys_with_inverse(triple, ids)}
+            active = session.edges.active(collection, keys)
+            if active:
+                session.edges.delete([edge.id for edge in active.values()])
+                session.collections.bump(collection)
+            return tuple(
+                RelationRemoval(triple, _key(triple, ids) in active, triple.subject in ids and triple.object in ids)
+                for triple in wanted
+            )
+
+        return self._store.write(work)
+
+
+def merge_drafts(drafts: Iterable[EntityDraft]) -> tuple[EntityDraft, ...]:
+    """One draft a name, in order of first mention: texts are joined, the first given type and status hold."""
+    merged: dict[str, EntityDraft] = {}
+    for draft in drafts:
+        name = nfc(draft.name)
+        before = merged.get(name, EntityDraft(name))
+        merged[name] = EntityDraft(
+            name,
+            tuple(dict.fromkeys((*before.observations, *draft.observations))),
+            draft.entity_type if before.entity_type is None else before.entity_type,
+            draft.status if before.status is None else before.status,
+        )
+    return tuple(merged.values())
 
 
 def create(session: Session, collection: int, drafts: Sequence[EntityDraft], now: Instant) -> CreatedEntities:
@@ -190,9 +231,7 @@ def create(session: Session, collection: int, drafts: Sequence[EntityDraft], now
     fresh = [draft for draft in drafts if draft.name not in existing]
     ids = session.entities.insert(collection, [_new_entity(draft) for draft in fresh], now)
     rows = [
-        NewObservation(entity, text)
-        for entity, draft in zip(ids, fresh, strict=True)
-        for text in draft.observations
+        NewObservation(entity, text) for entity, draft in zip(ids, fresh, strict=True) for text in draft.observations
     ]
     updated: list[str] = []
     for draft in drafts:
@@ -292,9 +331,9 @@ def _add(session: Session, collection: int, entity: Entity, item: Additions, now
 
 
 def _remove(session: Session, entity: Entity | None, item: Removals, now: Instant) -> DeletedObservations:
-    contents = tuple(dict.fromkeys(item.contents))
+    contents = dict.fromkeys(item.contents)
     if entity is None:
-        return DeletedObservations(item.name, None, (), contents)
+        return DeletedObservations(item.name, None, (), tuple(contents))
     rows = session.observations.of([entity.id], include_superseded=True)[entity.id]
     ids = [row.id for row in rows if row.content in contents]
     known = {row.content for row in rows}

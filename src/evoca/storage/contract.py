@@ -76,11 +76,16 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChanges:
-    """What changed between two values of the change counter: rows to put, ids to drop."""
+    """What changed between two values of the change counter: rows to put, ids to drop.
+
+    `complete`: `rows` are all documents, and what else is known must go. So it is when `since` is 0, older
+    than the tombstones that are kept, or newer than the store (which was put back from a copy).
+    """
 
     counter: int
     rows: Sequence[DocumentRow]
     removed: Sequence[int]
+    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,12 @@ class Entities(Protocol):
         ...
 
     def count(self, collection: int) -> int: ...
+    def matching(
+        self, collection: int, types: Sequence[str] | None, statuses: Sequence[str] | None
+    ) -> set[int]:
+        """Ids of entities with one of the types (NFC and casefolded) and one of the statuses; None: any."""
+        ...
+
     def insert(self, collection: int, rows: Sequence[NewEntity], at: Instant) -> list[int]:
         """New ids in order; the names must not exist. Indexes the name and type (document + substring)."""
         ...
@@ -145,6 +156,10 @@ class Observations(Protocol):
 
     def texts_of(self, entities: Iterable[int]) -> dict[int, list[str]]:
         """entity id → its live texts, in order; every asked id is a key. The fast path of plain reads."""
+        ...
+
+    def mostly_metadata(self, entities: Iterable[int]) -> set[int]:
+        """Those whose live observations are by more than half of kind `metadata`."""
         ...
 
     def find(self, entity: int, contents: Iterable[str]) -> dict[str, int]:

@@ -1,0 +1,328 @@
+"""The library's faces: `Memory` and `AsyncMemory`. Each method is the operation of that name in the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from os import PathLike, fspath
+from types import TracebackType
+from typing import TYPE_CHECKING, NotRequired, Self, TypedDict, cast
+
+from anyio import to_thread
+
+from evoca.operations.catalogue import CATALOGUE
+from evoca.runtime import Runtime
+from evoca.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from evoca.operations.graph_results import (
+        AddObservationsResult,
+        CreateEntitiesResult,
+        CreateRelationsResult,
+        DeleteEntitiesResult,
+        DeleteObservationsResult,
+        DeleteRelationsResult,
+        GraphResult,
+        MigrateResult,
+        SearchSemanticResult,
+    )
+
+_OPERATIONS = {operation.name: operation for operation in CATALOGUE}
+
+
+class EntityData(TypedDict):
+    """An entity to create or to merge into the one of that name."""
+
+    name: str
+    entityType: NotRequired[str]
+    observations: NotRequired[Sequence[str]]
+    status: NotRequired[str]
+
+
+RelationData = TypedDict("RelationData", {"from": str, "to": str, "relationType": str, "context": NotRequired[str]})
+"""A relation by the names of its ends."""
+
+
+class ContentsData(TypedDict):
+    """Texts to add to one entity."""
+
+    entityName: str
+    contents: Sequence[str]
+
+
+class DeletionData(TypedDict):
+    """Exact texts to delete from one entity."""
+
+    entityName: str
+    observations: Sequence[str]
+
+
+def _settings(store: str | PathLike[str] | None, collection: str | None, embedder: str | None) -> Settings:
+    return load_settings(store=None if store is None else fspath(store), collection=collection, embedder=embedder)
+
+
+class Memory:
+    """A memory, opened in this process; thread-safe, and shared with every other process on the same store.
+
+    `store`: a path, default the setting `EVOCA_STORE`, else a file in the user's data folder. `collection`,
+    `embedder`: as the settings of these names. Close it, or use it as a context manager. Methods raise `EvocaError`:
+    see `evoca.errors`.
+    """
+
+    def __init__(
+        self,
+        store: str | PathLike[str] | None = None,
+        *,
+        collection: str | None = None,
+        embedder: str | None = None,
+    ) -> None:
+        self._runtime = Runtime(_settings(store, collection, embedder))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish what was taken, then close. Idempotent."""
+        self._runtime.close()
+
+    def create_entities(self, entities: Sequence[EntityData]) -> CreateEntitiesResult:
+        """Create entities, or merge observations into those that exist."""
+        return cast("CreateEntitiesResult", self._call("create_entities", {"entities": entities}))
+
+    def create_relations(self, relations: Sequence[RelationData]) -> CreateRelationsResult:
+        """Create relations between entities that exist."""
+        return cast("CreateRelationsResult", self._call("create_relations", {"relations": relations}))
+
+    def add_observations(
+        self,
+        observations: Sequence[str] | Sequence[ContentsData],
+        *,
+        name: str | None = None,
+        kind: str | None = None,
+        supersedes: int | None = None,
+    ) -> AddObservationsResult:
+        """Add texts to the entity `name`, or to several entities."""
+        given = {"observations": observations, "name": name, "kind": kind, "supersedes": supersedes}
+        return cast("AddObservationsResult", self._call("add_observations", given))
+
+    def delete_entities(self, entityNames: Sequence[str]) -> DeleteEntitiesResult:  # noqa: N803 - the contract's name
+        """Delete entities with their observations and relations."""
+        return cast("DeleteEntitiesResult", self._call("delete_entities", {"entityNames": entityNames}))
+
+    def delete_observations(
+        self,
+        *,
+        name: str | None = None,
+        observations: Sequence[str] | None = None,
+        deletions: Sequence[DeletionData] | None = None,
+    ) -> DeleteObservationsResult:
+        """Delete exact texts from the entity `name`, or from several entities."""
+        given = {"name": name, "observations": observations, "deletions": deletions}
+        return cast("DeleteObservationsResult", self._call("delete_observations", given))
+
+    def delete_relations(self, relations: Sequence[RelationData]) -> DeleteRelationsResult:
+        """Delete relations."""
+        return cast("DeleteRelationsResult", self._call("delete_relations", {"relations": relations}))
+
+    def read_graph(self, *, limit: int | None = None, offset: int | None = None) -> GraphResult:
+        """Every entity and relation, or a page of them."""
+        return cast("GraphResult", self._call("read_graph", {"limit": limit, "offset": offset}))
+
+    def search_nodes(self, query: str, *, limit: int | None = None, offset: int | None = None) -> GraphResult:
+        """Entities whose name, type or observations contain a text."""
+        return cast("GraphResult", self._call("search_nodes", {"query": query, "limit": limit, "offset": offset}))
+
+    def open_nodes(
+        self,
+        names: Sequence[str],
+        *,
+        details: bool = False,
+        kinds: Sequence[str] | None = None,
+        include_superseded: bool = False,
+        include_ended: bool = False,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> GraphResult:
+        """Entities by exact name, in the order asked for."""
+        given = {
+            "names": names,
+            "details": details,
+            "kinds": kinds,
+            "include_superseded": include_superseded,
+            "include_ended": include_ended,
+            "limit": limit,
+            "offset": offset,
+        }
+        return cast("GraphResult", self._call("open_nodes", given))
+
+    def search_semantic(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        track: bool | None = None,
+        explain: bool = False,
+        entity_types: Sequence[str] | None = None,
+        statuses: Sequence[str] | None = None,
+    ) -> SearchSemanticResult:
+        """Entities that best answer a question or fit a topic."""
+        given = {
+            "query": query,
+            "limit": limit,
+            "track": track,
+            "explain": explain,
+            "entity_types": entity_types,
+            "statuses": statuses,
+        }
+        return cast("SearchSemanticResult", self._call("search_semantic", given))
+
+    def migrate(self, source_path: str | PathLike[str], *, dry_run: bool = False) -> MigrateResult:
+        """Import a JSONL file of the official memory server."""
+        return cast("MigrateResult", self._call("migrate", {"source_path": fspath(source_path), "dry_run": dry_run}))
+
+    def _call(self, name: str, given: Mapping[str, object]) -> Mapping[str, object]:
+        return self._runtime.call(_OPERATIONS[name], _json_values(given))
+
+
+class AsyncMemory:
+    """`Memory` for asynchronous programs (asyncio or trio): each call runs in a worker thread."""
+
+    def __init__(
+        self,
+        store: str | PathLike[str] | None = None,
+        *,
+        collection: str | None = None,
+        embedder: str | None = None,
+    ) -> None:
+        self._memory = Memory(store, collection=collection, embedder=embedder)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Finish what was taken, then close. Idempotent."""
+        await to_thread.run_sync(self._memory.close)
+
+    async def create_entities(self, entities: Sequence[EntityData]) -> CreateEntitiesResult:
+        """Create entities, or merge observations into those that exist."""
+        return await to_thread.run_sync(partial(self._memory.create_entities, entities))
+
+    async def create_relations(self, relations: Sequence[RelationData]) -> CreateRelationsResult:
+        """Create relations between entities that exist."""
+        return await to_thread.run_sync(partial(self._memory.create_relations, relations))
+
+    async def add_observations(
+        self,
+        observations: Sequence[str] | Sequence[ContentsData],
+        *,
+        name: str | None = None,
+        kind: str | None = None,
+        supersedes: int | None = None,
+    ) -> AddObservationsResult:
+        """Add texts to the entity `name`, or to several entities."""
+        return await to_thread.run_sync(
+            partial(self._memory.add_observations, observations, name=name, kind=kind, supersedes=supersedes)
+        )
+
+    async def delete_entities(self, entityNames: Sequence[str]) -> DeleteEntitiesResult:  # noqa: N803 - the contract's name
+        """Delete entities with their observations and relations."""
+        return await to_thread.run_sync(partial(self._memory.delete_entities, entityNames))
+
+    async def delete_observations(
+        self,
+        *,
+        name: str | None = None,
+        observations: Sequence[str] | None = None,
+        deletions: Sequence[DeletionData] | None = None,
+    ) -> DeleteObservationsResult:
+        """Delete exact texts from the entity `name`, or from several entities."""
+        return await to_thread.run_sync(
+            partial(self._memory.delete_observations, name=name, observations=observations, deletions=deletions)
+        )
+
+    async def delete_relations(self, relations: Sequence[RelationData]) -> DeleteRelationsResult:
+        """Delete relations."""
+        return await to_thread.run_sync(partial(self._memory.delete_relations, relations))
+
+    async def read_graph(self, *, limit: int | None = None, offset: int | None = None) -> GraphResult:
+        """Every entity and relation, or a page of them."""
+        return await to_thread.run_sync(partial(self._memory.read_graph, limit=limit, offset=offset))
+
+    async def search_nodes(self, query: str, *, limit: int | None = None, offset: int | None = None) -> GraphResult:
+        """Entities whose name, type or observations contain a text."""
+        return await to_thread.run_sync(partial(self._memory.search_nodes, query, limit=limit, offset=offset))
+
+    async def open_nodes(
+        self,
+        names: Sequence[str],
+        *,
+        details: bool = False,
+        kinds: Sequence[str] | None = None,
+        include_superseded: bool = False,
+        include_ended: bool = False,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> GraphResult:
+        """Entities by exact name, in the order asked for."""
+        return await to_thread.run_sync(
+            partial(
+                self._memory.open_nodes,
+                names,
+                details=details,
+                kinds=kinds,
+                include_superseded=include_superseded,
+                include_ended=include_ended,
+                limit=limit,
+                offset=offset,
+            )
+        )
+
+    async def search_semantic(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        track: bool | None = None,
+        explain: bool = False,
+        entity_types: Sequence[str] | None = None,
+        statuses: Sequence[str] | None = None,
+    ) -> SearchSemanticResult:
+        """Entities that best answer a question or fit a topic."""
+        return await to_thread.run_sync(
+            partial(
+                self._memory.search_semantic,
+                query,
+                limit=limit,
+                track=track,
+                explain=explain,
+                entity_types=entity_types,
+                statuses=statuses,
+            )
+        )
+
+    async def migrate(self, source_path: str | PathLike[str], *, dry_run: bool = False) -> MigrateResult:
+        """Import a JSONL file of the official memory server."""
+        return await to_thread.run_sync(partial(self._memory.migrate, source_path, dry_run=dry_run))
+
+
+def _json_values(value: Mapping[str, object]) -> dict[str, object]:
+    """Sequences of any kind as lists, which is what the one validator takes."""
+    return {key: _json_value(item) for key, item in value.items()}
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _json_values(cast("Mapping[str, object]", value))
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [_json_value(item) for item in cast("Sequence[object]", value)]
+    return value

@@ -1,0 +1,167 @@
+"""Opens the store, the clock, the model and the services at first need; closes them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from evoca.domain.clock import Clock, ShiftedClock, SystemClock
+from evoca.errors import EvocaError, InvalidInput, ShuttingDown
+from evoca.operations.base import Operation, select
+from evoca.operations.catalogue import CATALOGUE
+from evoca.settings import Settings
+
+if TYPE_CHECKING:
+    from evoca.services import Services
+    from evoca.storage.contract import Session, Store
+
+
+def announce_on_stderr(message: str) -> None:
+    """Tell the person who started the process."""
+    print(f"evoca: {message}", file=sys.stderr, flush=True)
+
+
+class Runtime:
+    """One process's memory. Making it costs nothing: the store is opened by the first call. Thread-safe."""
+
+    def __init__(
+        self, settings: Settings, clock: Clock | None = None, announce: Callable[[str], None] = announce_on_stderr
+    ) -> None:
+        self.settings = settings
+        self.catalogue: tuple[Operation, ...] = select(CATALOGUE, settings.toolsets)
+        self._clock = clock or (SystemClock() if settings.now is None else ShiftedClock(settings.now))
+        self._announce = announce
+        self._lock = threading.Lock()
+        self._services: Services | None = None
+        self._store: Store | None = None
+        self._closed = False
+
+    def call(self, operation: Operation, raw: Mapping[str, object]) -> Mapping[str, object]:
+        """Do one operation; blocks. Raises EvocaError, or `Cancelled` when its caller gave up before the commit."""
+        services = self.services()
+        result = operation.call(services, raw)
+        if not operation.hints.read_only:
+            services.indexing.wake()
+        return result
+
+    def services(self) -> Services:
+        """The open services. Raises StoreError or Unavailable when the store cannot be opened; may be tried again."""
+        with self._lock:
+            if self._closed:
+                raise ShuttingDown("Evoca is ending", "Start it again.")
+            if self._services is None:
+                self._services = self._open()
+            return self._services
+
+    def graph_version(self) -> int:
+        """A number that grows with every committed change of the collection's graph, by any process."""
+        services = self.services()
+        assert self._store is not None  # noqa: S101 - services() has opened it
+        return self._store.read(lambda session: session.collections.graph_version(services.collection))
+
+    @property
+    def store(self) -> Store:
+        """The open store."""
+        self.services()
+        assert self._store is not None  # noqa: S101 - services() has opened it
+        return self._store
+
+    def close(self) -> None:
+        """Finish what was taken, then close. Idempotent; later calls raise ShuttingDown."""
+        with self._lock:
+            self._closed = True
+            services, store = self._services, self._store
+            self._services = self._store = None
+        if services is not None:
+            services.indexing.close()
+            services.tracking.close()
+        if store is not None:
+            store.close()
+
+    def _open(self) -> Services:
+        from evoca.storage import open_store
+
+        if self._store is None:
+            self._store = open_store(
+                self.settings.store_location, clock=self._clock, busy_timeout=self.settings.busy_timeout
+            )
+        services = self._assemble(self._store, self._collection(self._store))
+        self._import_memory_file(services)
+        if self.settings.indexer:
+            services.indexing.start()
+        return services
+
+    def _collection(self, store: Store) -> int:
+        code = self.settings.collection
+        found = store.read(lambda session: session.collections.find(code))
+        if found is not None:
+            return found.id
+        now = self._clock.now()
+
+        def make(session: Session) -> int:
+            there = session.collections.find(code)
+            return (there or session.collections.create(code, code, "", now)).id
+
+        return store.write(make)
+
+    def _assemble(self, store: Store, collection: int) -> Services:
+        from evoca.domain.limbic import LimbicConstants
+        from evoca.services import Services
+        from evoca.services.embedding import Embedding
+        from evoca.services.graph import GraphService
+        from evoca.services.indexing import IndexingService, Pace
+        from evoca.services.reading import ReadingService
+        from evoca.services.searching import SearchService
+        from evoca.services.tracking import TrackingService
+        from evoca.services.transfer import TransferService
+
+        settings, clock = self.settings, self._clock
+        embedding = Embedding(settings)
+        tracking = TrackingService(store, clock, lambda error: self._report("use not recorded", error))
+        indexing = IndexingService(
+            store,
+            embedding,
+            clock,
+            owner=uuid.uuid4().hex,
+            pace=Pace(settings.indexer_batch, settings.indexer_rest),
+            report=self._report,
+        )
+        return Services(
+            collection=collection,
+            limits=settings.limits,
+            track=settings.track,
+            graph=GraphService(store, clock),
+            reading=ReadingService(store),
+            search=SearchService(store, clock, embedding, indexing, tracking, LimbicConstants(), settings.catch_up),
+            transfer=TransferService(store, clock, settings.limits),
+            tracking=tracking,
+            embedding=embedding,
+            indexing=indexing,
+        )
+
+    def _import_memory_file(self, services: Services) -> None:
+        path = self.settings.memory_path
+        if path is None:
+            return
+        try:
+            report = services.transfer.import_once(services.collection, path)
+        except InvalidInput as error:
+            self._announce(f"MEMORY_FILE_PATH was not imported: {error.message}")
+            return
+        if report is None:
+            self._announce(f"{path} was imported before and has not changed; it is never written")
+            return
+        self._announce(
+            f"imported {path} (never written): {report.entities} entities and {report.relations} relations new or "
+            f"changed, {report.unchanged} unchanged, {report.skipped} lines skipped, {report.errors} errors"
+        )
+        for remark in report.details[:20]:
+            self._announce(f"  line {remark.line}: {remark.reason}")
+
+    def _report(self, event: str, error: EvocaError) -> None:
+        from evoca.logs import get_logger
+
+        get_logger().warning(event, error=type(error).__name__, message=error.message)

@@ -1,0 +1,91 @@
+"""The process's embedding model: loaded at first need, once; and the vectors of queries."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from evoca.domain.text import nfc, passages
+from evoca.errors import ModelUnavailable
+from evoca.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evoca.retrieval.embedders import Embedder
+
+_REMEMBERED = 256
+_QUERY_PASSAGES = 4
+"""A longer query is embedded by its beginning and its end, this many passages in all."""
+
+
+class Embedding:
+    """Loads the embedder that the settings ask for; safe for many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._embedder: Embedder | None = None
+        self._failure: ModelUnavailable | None = None
+        self._queries: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    @property
+    def wanted(self) -> bool:
+        """False when meaning is switched off."""
+        return self._settings.embedder != "none"
+
+    @property
+    def model_id(self) -> str | None:
+        """The loaded model's id; None before it is loaded."""
+        return None if self._embedder is None else self._embedder.model_id
+
+    @property
+    def problem(self) -> str:
+        """Why there is no model, or empty."""
+        return "" if self._failure is None else self._failure.message
+
+    def load(self) -> Embedder:
+        """The embedder. Raises ModelUnavailable, at once after the first time."""
+        with self._lock:
+            if self._failure is not None:
+                raise self._failure
+            if self._embedder is None:
+                from evoca.retrieval.embedders import load_embedder
+
+                try:
+                    self._embedder = load_embedder(self._settings.embedder)
+                except ModelUnavailable as error:
+                    self._failure = error
+                    raise
+            return self._embedder
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        """A query's unit vector, shape (dim,). Raises ModelUnavailable."""
+        embedder = self.load()
+        text = nfc(text).strip()
+        with self._lock:
+            known = self._queries.get(text)
+            if known is not None:
+                self._queries.move_to_end(text)
+                return known
+        vector = _mean(embedder.embed_queries(_pieces(text)))
+        with self._lock:
+            self._queries[text] = vector
+            if len(self._queries) > _REMEMBERED:
+                self._queries.popitem(last=False)
+        return vector
+
+
+def _pieces(text: str) -> list[str]:
+    pieces = [passage.text for passage in passages(text)] or [text]
+    half = _QUERY_PASSAGES // 2
+    return pieces if len(pieces) <= _QUERY_PASSAGES else pieces[:half] + pieces[-half:]
+
+
+def _mean(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np
+
+    mean: NDArray[np.float32] = vectors.mean(axis=0)
+    return (mean / max(float(np.linalg.norm(mean)), 1e-9)).astype(np.float32)

@@ -1,0 +1,215 @@
+"""Giving documents their vectors, in the background: one quiet thread a process, work that survives a kill.
+
+Pending work is rows in the store. Any number of processes may work them off: a row is claimed for a while, and is
+free again when its process died. Nothing is embedded inside a transaction.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from evoca.domain.clock import Clock, Instant
+from evoca.errors import EvocaError, ModelUnavailable
+from evoca.services.embedding import Embedding
+from evoca.storage.contract import NewVector, PendingDocument, Session, Store
+
+if TYPE_CHECKING:
+    from evoca.retrieval.embedders import Embedder
+
+_LEASE: Instant = 60_000_000
+_NICENESS = 10
+_POLL = 2.0
+"""Seconds between looks for work that other processes left."""
+_MODEL_KEY = "embedding_model"
+
+State = Literal["off", "idle", "working", "unavailable", "failing"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingStatus:
+    """`pending`: documents without a vector. `problem`: why nothing is embedded, or empty."""
+
+    state: State
+    model: str | None
+    pending: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """`batch` documents at a time; after each the thread rests for `rest` × the time that it took."""
+
+    batch: int = 8
+    rest: float = 0.5
+
+
+class IndexingService:
+    """The background indexer of one process. Its thread starts with `start` and ends with `close`."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedding: Embedding,
+        clock: Clock,
+        owner: str,
+        pace: Pace,
+        report: Callable[[str, EvocaError], None],
+    ) -> None:
+        """`owner` names this process in leases; `report` is told of failures (an event, its error)."""
+        self._store = store
+        self._embedding = embedding
+        self._clock = clock
+        self._owner = owner
+        self._pace = pace
+        self._report = report
+        self._state: State = "off"
+        self._problem = ""
+        self._closing = threading.Event()
+        self._wake = threading.Event()
+        self._progress = threading.Condition()
+        self._waiting = 0
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Start the thread, once. It loads the model only when there is work for it."""
+        with self._lock:
+            if self._thread is None and not self._closing.is_set() and self._embedding.wanted:
+                self._thread = threading.Thread(target=self._run, name="evoca-indexer", daemon=True)
+                self._thread.start()
+
+    def wake(self) -> None:
+        """There may be new work."""
+        self._wake.set()
+
+    def catch_up(self, collection: int, timeout: float) -> int:
+        """Wait up to `timeout` seconds for the collection's pending documents; returns how many still wait."""
+        embedder = self._embedding.load()
+        deadline = time.monotonic() + timeout
+        self.start()
+        with self._progress:
+            self._waiting += 1
+        try:
+            while True:
+                pending = self._store.read(lambda session: session.documents.pending(collection, embedder.model_id))
+                left = deadline - time.monotonic()
+                if not pending or left <= 0 or self._state in ("unavailable", "off"):
+                    return pending
+                self._wake.set()
+                with self._progress:
+                    # Another process may hold the rows: look again even when this one makes no progress.
+                    self._progress.wait(min(left, 0.05))
+        finally:
+            with self._progress:
+                self._waiting -= 1
+
+    def status(self) -> IndexingStatus:
+        model = self._embedding.model_id or self._store.read(lambda session: session.metadata.get(_MODEL_KEY))
+        pending = 0
+        if model is not None:
+            known = model
+            pending = self._store.read(lambda session: session.documents.pending(None, known))
+        return IndexingStatus(self._state, model, pending, self._problem or self._embedding.problem)
+
+    def close(self) -> None:
+        """Stop after the batch at hand."""
+        with self._lock:
+            self._closing.set()
+            self._wake.set()
+            thread = self._thread
+        if thread is not None:
+            thread.join(timeout=5)
+
+    # -- the thread -----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        _be_nice()
+        self._state = "idle"
+        while not self._closing.is_set():
+            try:
+                worked = self._round()
+            except ModelUnavailable as error:
+                self._state, self._problem = "unavailable", error.message
+                self._report("embedding model not available", error)
+                return
+            except EvocaError as error:
+                # The rows stay pending; a busy or full store may have recovered by the next look.
+                self._state, self._problem = "failing", error.message
+                self._report("indexing failed", error)
+                worked = 0.0
+            self._rest(worked)
+
+    def _round(self) -> float:
+        """Do one batch; returns the seconds it took, 0.0 when there was nothing to do."""
+        if not self._has_work():
+            self._state, self._problem = "idle", ""
+            return 0.0
+        embedder = self._embedding.load()
+        self._register(embedder)
+        now = self._clock.now()
+        batch = self._store.write(
+            lambda session: session.documents.claim(embedder.model_id, self._pace.batch, self._owner, now, now + _LEASE)
+        )
+        if not batch:
+            return 0.0
+        self._state, self._problem = "working", ""
+        began = time.monotonic()
+        self._embed(embedder, batch)
+        with self._progress:
+            self._progress.notify_all()
+        return time.monotonic() - began
+
+    def _has_work(self) -> bool:
+        def work(session: Session) -> bool:
+            model = self._embedding.model_id or session.metadata.get(_MODEL_KEY)
+            if model is None or model != session.metadata.get(_MODEL_KEY):
+                return session.documents.counter() > 0
+            return session.documents.pending(None, model) > 0
+
+        return self._store.read(work)
+
+    def _register(self, embedder: Embedder) -> None:
+        model = embedder.model_id
+        if self._store.read(lambda session: session.metadata.get(_MODEL_KEY)) == model:
+            return
+        now = self._clock.now()
+
+        def work(session: Session) -> None:
+            session.documents.register_model(model, now)
+            session.metadata.set(_MODEL_KEY, model)
+
+        self._store.write(work)
+
+    def _embed(self, embedder: Embedder, batch: list[PendingDocument]) -> None:
+        from evoca.retrieval.index import pack_vectors
+
+        packed = pack_vectors(embedder.embed_passages([document.text for document in batch]))
+        rows = [
+            NewVector(document.id, document.content_hash, vector)
+            for document, vector in zip(batch, packed, strict=True)
+        ]
+        self._store.write(lambda session: session.documents.store_vectors(embedder.model_id, rows))
+
+    def _rest(self, worked: float) -> None:
+        if worked:
+            if not self._waiting:
+                self._closing.wait(worked * self._pace.rest)
+            return
+        self._wake.wait(_POLL)
+        self._wake.clear()
+
+
+def _be_nice() -> None:
+    """Lower this thread's priority where threads have one of their own."""
+    if sys.platform == "linux":
+        try:
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+        except OSError:
+            # Not allowed here: the thread then runs at the process's priority.
+            return
