@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .SILENT:
-.PHONY: help run install test check prove bench format lock clean
+.PHONY: help run install test check prove bench format docs lock clean
 
 BIN := .venv/bin
 RUNTIME := .venv/.stamp-runtime
@@ -21,6 +21,7 @@ help:
 	echo 'make prove    the long runs of the tests: more examples, more kills, more rounds'
 	echo 'make bench    Evoca and the official server side by side'
 	echo 'make format   put the code into its format'
+	echo 'make docs     write the parts of the documents that are made from the code'
 	echo 'make lock     write the lock files anew (needs uv and npm)'
 	echo 'make clean    remove .venv, node_modules and caches'
 
@@ -52,6 +53,9 @@ bench: $(DEVELOPMENT)
 format: $(DEVELOPMENT)
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
+
+docs: $(DEVELOPMENT)
+	$(BIN)/python -m scripts.docs
 
 lock:
 	scripts/lock

@@ -215,11 +215,8 @@ async def tour(store: Path, errlog: TextIO) -> None:
         started = time.monotonic() - begun
         info = client.server_info
         tell(
-            f"{info.name} {info.version} answers "
-            if info
-            else "The server answers "
-            f"over MCP {client.protocol_version} with {len(tools.tools)} tools after {started:.1f} s. "
-            "Its store is a temporary file."
+            f"{f'{info.name} {info.version}' if info else 'The server'} answers over MCP {client.protocol_version} "
+            f"with {len(tools.tools)} tools after {started:.1f} s. Its store is a temporary file."
         )
         memory = Memory(client)
         for step in (move_in, take_notes, find_words, find_meaning, correct, forget):
