@@ -32,6 +32,11 @@ class Embedding:
         self._queries: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     @property
+    def spec(self) -> str:
+        """What the settings ask for."""
+        return self._settings.embedder
+
+    @property
     def wanted(self) -> bool:
         """False when meaning is switched off."""
         return self._settings.embedder != "none"
@@ -55,11 +60,16 @@ class Embedding:
                 from evoca.retrieval.embedders import load_embedder
 
                 try:
-                    self._embedder = load_embedder(self._settings.embedder)
+                    self._embedder = load_embedder(self._settings.embedder, self._settings.embedder_model, self._key())
                 except ModelUnavailable as error:
-                    self._failure = error
-                    raise
+                    # The contract's sentence tells the way out itself.
+                    self._failure = ModelUnavailable(f"{error.message} {error.hint}".strip())
+                    raise self._failure from error
             return self._embedder
+
+    def _key(self) -> str:
+        key = self._settings.embedder_key
+        return "" if key is None else key.get_secret_value()
 
     def query(self, text: str) -> NDArray[np.float32]:
         """A query's unit vector, shape (dim,). Raises ModelUnavailable."""

@@ -26,7 +26,8 @@ _LEASE: Instant = 60_000_000
 _NICENESS = 10
 _POLL = 2.0
 """Seconds between looks for work that other processes left."""
-_MODEL_KEY = "embedding_model"
+_MODEL_KEY = "model_of:"
+"""Metadata key, followed by the embedder setting: the model that it meant last. Spares loading it to look for work."""
 
 State = Literal["off", "idle", "working", "unavailable", "failing"]
 
@@ -75,6 +76,7 @@ class IndexingService:
         self._progress = threading.Condition()
         self._waiting = 0
         self._thread: threading.Thread | None = None
+        self._registered = False
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -91,6 +93,7 @@ class IndexingService:
     def catch_up(self, collection: int, timeout: float) -> int:
         """Wait up to `timeout` seconds for the collection's pending documents; returns how many still wait."""
         embedder = self._embedding.load()
+        self._register(embedder)
         deadline = time.monotonic() + timeout
         self.start()
         with self._progress:
@@ -110,11 +113,11 @@ class IndexingService:
                 self._waiting -= 1
 
     def status(self) -> IndexingStatus:
-        model = self._embedding.model_id or self._store.read(lambda session: session.metadata.get(_MODEL_KEY))
-        pending = 0
-        if model is not None:
-            known = model
-            pending = self._store.read(lambda session: session.documents.pending(None, known))
+        def work(session: Session) -> tuple[str | None, int]:
+            model = self._model(session)
+            return model, 0 if model is None else session.documents.pending(None, model)
+
+        model, pending = self._store.read(work)
         return IndexingStatus(self._state, model, pending, self._problem or self._embedding.problem)
 
     def close(self) -> None:
@@ -167,24 +170,27 @@ class IndexingService:
 
     def _has_work(self) -> bool:
         def work(session: Session) -> bool:
-            model = self._embedding.model_id or session.metadata.get(_MODEL_KEY)
-            if model is None or model != session.metadata.get(_MODEL_KEY):
-                return session.documents.counter() > 0
-            return session.documents.pending(None, model) > 0
+            model = self._model(session)
+            return session.documents.counter() > 0 if model is None else session.documents.pending(None, model) > 0
 
         return self._store.read(work)
 
+    def _model(self, session: Session) -> str | None:
+        """The model that this process uses, or meant when it was last loaded; None before that."""
+        return self._embedding.model_id or session.metadata.get(_MODEL_KEY + self._embedding.spec)
+
     def _register(self, embedder: Embedder) -> None:
-        model = embedder.model_id
-        if self._store.read(lambda session: session.metadata.get(_MODEL_KEY)) == model:
+        """Once a process: every document without a vector of this model starts to wait for it."""
+        if self._registered:
             return
         now = self._clock.now()
 
         def work(session: Session) -> None:
-            session.documents.register_model(model, now)
-            session.metadata.set(_MODEL_KEY, model)
+            session.documents.register_model(embedder.model_id, now)
+            session.metadata.set(_MODEL_KEY + self._embedding.spec, embedder.model_id)
 
         self._store.write(work)
+        self._registered = True
 
     def _embed(self, embedder: Embedder, batch: list[PendingDocument]) -> None:
         from evoca.retrieval.index import pack_vectors
