@@ -1,6 +1,6 @@
 """Structured logs, on stderr and, if asked for, in a file. Nothing is ever logged to stdout.
 
-`get_log(name).info("store opened", location=…)`: an event, and fields that are numbers, names of things of ours and
+`get_logger(name).info("store opened", location=…)`: an event, and fields that are numbers, names of things of ours and
 locations. Contents, queries and keys are never logged; what an exception says is shown at level debug only, since
 it may repeat them. Nothing is imported for it before something is logged.
 """
@@ -54,7 +54,7 @@ class Log:
             self._logger.log(level, event, extra={_FIELDS: fields})
 
 
-def get_log(name: str) -> Log:
+def get_logger(name: str = "server") -> Log:
     return Log(name)
 
 

@@ -1,0 +1,1 @@
+"""The MCP surface: tools, the graph resource with its subscriptions, and the stdio transport."""

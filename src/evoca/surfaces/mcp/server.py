@@ -1,0 +1,192 @@
+"""The MCP server: the catalogue as tools, the graph as a resource. Fed to any transport of the SDK."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+import mcp_types as types
+from mcp.server.context import HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from evoca import __version__
+from evoca.errors import EvocaError
+from evoca.operations.base import Operation
+from evoca.operations.validation import shown
+from evoca.surfaces.backend import Backend, Workers, answer, guarded
+from evoca.surfaces.mcp.updates import GRAPH_URI, GraphUpdates
+from evoca.surfaces.rendering import compact, refusal, sentence
+
+Context = ServerRequestContext[None]
+
+INSTRUCTIONS = """\
+Evoca is this user's long-term memory; it outlives the conversation.
+
+Recall first: when a task begins, or a person, project, preference, decision or earlier work is named, call \
+search_semantic with the question in your own words (any language), or open_nodes for names you know. Do not guess \
+what may be remembered; read_graph only for small memories or pages.
+
+Save at once what will matter later: who people are, preferences, decisions and their reasons, state of projects, \
+results, corrections. Search before creating. One entity per person, project or thing; one short, self-contained fact \
+per observation, with its date if it has one; relations in the active voice. When a fact changes, supersede or delete \
+the old one. Save no secrets and no small talk."""
+"""What clients put before a model: at most 1 KB."""
+
+
+def build_server(backend: Backend, workers: Workers) -> tuple[Server[None], GraphUpdates]:
+    """The server and its publisher, over the backend's catalogue."""
+    tools = _Tools(backend, workers)
+    updates = GraphUpdates(lambda: workers.run(lambda: guarded(backend.graph_version, "graph_version"), read_only=True))
+
+    @asynccontextmanager
+    async def lifespan(_server: Server[None]) -> AsyncGenerator[None]:
+        async with updates.running():
+            yield
+
+    server: Server[None] = Server(
+        "evoca",
+        version=__version__,
+        title="Evoca memory",
+        description="A memory for AI agents: a knowledge graph searched by words and by meaning.",
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+    )
+    server.add_request_handler("tools/list", types.PaginatedRequestParams, tools.listing)
+    server.add_request_handler("tools/call", types.CallToolRequestParams, _CallTool(tools, updates))
+    graph = tools.get("read_graph")
+    if graph is not None:
+        _Resource(graph, backend, workers, updates).register(server)
+    return server, updates
+
+
+class _Tools:
+    """The catalogue's operations as tools, by name and alias."""
+
+    def __init__(self, backend: Backend, workers: Workers) -> None:
+        self.backend = backend
+        self.workers = workers
+        self._by_name = {name: each for each in backend.catalogue for name in (*each.aliases, each.name)}
+        self._listing: dict[str, object] | None = None
+
+    def get(self, name: str) -> Operation | None:
+        return self._by_name.get(name)
+
+    async def listing(self, _context: Context, params: types.PaginatedRequestParams) -> HandlerResult:
+        _refuse_cursor(params)
+        if self._listing is None:
+            self._listing = {"tools": [tool(each) for each in self.backend.catalogue if each.listed]}
+        return self._listing
+
+
+def tool(operation: Operation) -> dict[str, object]:
+    """The operation as `tools/list` shows it."""
+    return {
+        "name": operation.name,
+        "title": operation.title,
+        "description": operation.doc,
+        "inputSchema": operation.input_schema,
+        "outputSchema": operation.output_schema,
+        "annotations": {
+            "title": operation.title,
+            "readOnlyHint": operation.hints.read_only,
+            "destructiveHint": operation.hints.destructive,
+            "idempotentHint": operation.hints.idempotent,
+            "openWorldHint": False,
+        },
+    }
+
+
+class _CallTool:
+    """The handler of `tools/call`."""
+
+    def __init__(self, tools: _Tools, updates: GraphUpdates) -> None:
+        self._tools = tools
+        self._updates = updates
+
+    async def __call__(self, _context: Context, params: types.CallToolRequestParams) -> HandlerResult:
+        operation = self._tools.get(params.name)
+        if operation is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shown(params.name)}")
+        arguments: Mapping[str, object] = params.arguments or {}
+        backend, read_only = self._tools.backend, operation.hints.read_only
+        try:
+            return await self._tools.workers.run(
+                lambda: _reply(answer(backend, operation, arguments)), read_only=read_only
+            )
+        except EvocaError as error:
+            return _reply(refusal(error, operation.family)) | {"isError": True}
+        finally:
+            if not read_only:
+                self._updates.changed()
+
+
+def _reply(result: Mapping[str, object]) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": compact(result)}], "structuredContent": result}
+
+
+class _Resource:
+    """`memory://knowledge-graph`: what `read_graph` answers, subscribable."""
+
+    def __init__(self, graph: Operation, backend: Backend, workers: Workers, updates: GraphUpdates) -> None:
+        self._graph = graph
+        self._backend = backend
+        self._workers = workers
+        self._updates = updates
+
+    def register(self, server: Server[None]) -> None:
+        server.add_request_handler("resources/list", types.PaginatedRequestParams, self.listing)
+        server.add_request_handler("resources/templates/list", types.PaginatedRequestParams, self.templates)
+        server.add_request_handler("resources/read", types.ReadResourceRequestParams, self.read)
+        server.add_request_handler("resources/subscribe", types.SubscribeRequestParams, self.subscribe)
+        server.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe)
+        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, self._updates.listen)
+
+    async def listing(self, _context: Context, params: types.PaginatedRequestParams) -> HandlerResult:
+        _refuse_cursor(params)
+        described = {
+            "uri": GRAPH_URI,
+            "name": "knowledge-graph",
+            "title": "Knowledge Graph",
+            "description": "All entities, their observations and the relations between them",
+            "mimeType": "application/json",
+        }
+        return {"resources": [described]}
+
+    async def templates(self, _context: Context, params: types.PaginatedRequestParams) -> HandlerResult:
+        _refuse_cursor(params)
+        return {"resourceTemplates": []}
+
+    async def read(self, _context: Context, params: types.ReadResourceRequestParams) -> HandlerResult:
+        _known(str(params.uri))
+        try:
+            text = await self._workers.run(lambda: compact(answer(self._backend, self._graph, {})), read_only=True)
+        except EvocaError as error:
+            raise MCPError(types.INTERNAL_ERROR, sentence(error)) from None
+        return {"contents": [{"uri": GRAPH_URI, "mimeType": "application/json", "text": text}]}
+
+    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> HandlerResult:
+        _known(str(params.uri))
+        session = context.session
+        # The SDK names a connection nowhere in public; a subscription must end with its connection.
+        await self._updates.subscribe(session._connection, session)  # pyright: ignore[reportPrivateUsage]
+        return {}
+
+    async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> HandlerResult:
+        _known(str(params.uri))
+        self._updates.unsubscribe(context.session._connection)  # pyright: ignore[reportPrivateUsage]
+        return {}
+
+
+def _known(uri: str) -> None:
+    if uri != GRAPH_URI:
+        raise MCPError(_RESOURCE_NOT_FOUND, f"Resource not found: {shown(uri)}. There is {GRAPH_URI}.", {"uri": uri})
+
+
+_RESOURCE_NOT_FOUND = -32002
+"""The specification's code up to 2025-11-25; later revisions use -32602."""
+
+
+def _refuse_cursor(params: types.PaginatedRequestParams) -> None:
+    if params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: the list has one page")
