@@ -1,1 +1,23 @@
 """Where memory is kept: the engine contract, the engines, and one repository per aggregate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evoca.domain.clock import Clock
+    from evoca.storage.contract import Store
+
+
+def open_store(location: str | Path, clock: Clock, busy_timeout: float = 30.0) -> Store:
+    """Open the store at a path, made if missing and brought up to date if old.
+
+    `~` and a relative path are against the home and the current folder. `busy_timeout`: seconds to wait for
+    another process's write. Raises StoreUnopenable, NotAStore, StoreTooNew, StoreReadOnly, StoreBusy,
+    StoreFull or StoreDamaged, each naming the path and the way out.
+    """
+    from evoca.storage.sqlite.opening import SqliteOptions
+    from evoca.storage.sqlite.store import SqliteStore
+
+    return SqliteStore(Path(location), clock, SqliteOptions(busy_timeout=busy_timeout))

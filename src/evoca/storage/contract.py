@@ -47,7 +47,10 @@ class OwnerKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A passage to index: `text` is `size` characters of its owner's text from `begin` on."""
+    """A passage to index: `text` stands in its owner's text from character `begin` on.
+
+    `part` counts the owner's documents from 0, `more` those that follow this one.
+    """
 
     owner_kind: OwnerKind
     owner_id: int
@@ -55,6 +58,7 @@ class NewDocument:
     text: str
     part: int = 0
     begin: int = 0
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +131,7 @@ class Entities(Protocol):
         ...
 
     def count(self, collection: int) -> int: ...
-    def matching(
-        self, collection: int, types: Sequence[str] | None, statuses: Sequence[str] | None
-    ) -> set[int]:
+    def matching(self, collection: int, types: Sequence[str] | None, statuses: Sequence[str] | None) -> set[int]:
         """Ids of entities with one of the types (NFC and casefolded) and one of the statuses; None: any."""
         ...
 

@@ -1,0 +1,64 @@
+"""What the repositories need of an engine: statements, and two indexes. The SQL above it is written once.
+
+Statements use named parameters (`:name`); those that run for many rows use `?`. A list of ids or names
+is one parameter, a JSON array, taken apart by `json_each`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Value = int | float | str | bytes | None
+Row = TypeVar("Row", bound=tuple[object, ...])
+
+
+class Connection(Protocol):
+    """One connection inside one transaction. Raises errors of `evoca.errors` only."""
+
+    def select(self, sql: str, values: Mapping[str, Value], shape: type[Row]) -> list[Row]:
+        """All rows, fetched. `shape` says what a row is, `tuple[int, str]`; it is not checked."""
+        ...
+
+    def run(self, sql: str, values: Mapping[str, Value]) -> None: ...
+    def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run one statement with positional parameters for each row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the text index keeps of a document."""
+
+    collection: int
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubstringHits:
+    """Candidates, to be verified: entities as (id, name, type), observations as (entity id, content)."""
+
+    entities: Sequence[tuple[int, str, str]]
+    observations: Sequence[tuple[int, str]]
+
+
+class Indexes(Protocol):
+    """The engine's full text and substring indexes. Rows are removed before rows are added."""
+
+    def write_terms(self, removed: Iterable[int], added: Iterable[tuple[int, Terms]]) -> None: ...
+    def write_substrings(self, removed: Iterable[int], added: Iterable[tuple[int, str]]) -> None: ...
+    def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]: ...
+    def substring_hits(self, collection: int, folded: str) -> SubstringHits:
+        """What may hold `folded` (not empty), at least all that does."""
+        ...
+
+
+def json_list(values: Iterable[int] | Iterable[str]) -> str:
+    """A list as one parameter."""
+    return json.dumps(list(values), ensure_ascii=False)

@@ -1,0 +1,66 @@
+"""What use teaches: how often each entity was used, on which days, and which were used together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from evoca.domain.clock import Instant, day_of
+from evoca.domain.graph import Access, CoOccurrence
+from evoca.storage.connection import Connection, json_list
+
+
+class AccessRepository:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def of(self, entities: Iterable[int]) -> dict[int, Access]:
+        rows = self._connection.select(_OF, {"entities": json_list(entities)}, tuple[int, int, int, int])
+        return {entity: Access(uses, last, days) for entity, uses, last, days in rows}
+
+    def together(self, entities: Iterable[int], context: Iterable[int]) -> list[CoOccurrence]:
+        values = {"entities": json_list(entities), "context": json_list(context)}
+        return [CoOccurrence(*row) for row in self._connection.select(_TOGETHER, values, tuple[int, int, int, int])]
+
+    def record(self, entities: Sequence[int], at: Instant, pairs: bool) -> None:
+        values = {"entities": json_list(dict.fromkeys(entities))}
+        known = self._connection.select(_KNOWN, values, tuple[int, int])
+        day = day_of(at)
+        self._connection.run_many(_USE, ((entity, collection, at) for entity, collection in known))
+        self._connection.run_many(_USE_ON_DAY, ((entity, day, collection) for entity, collection in known))
+        if pairs:
+            self._connection.run_many(
+                _USE_TOGETHER,
+                ((first, second, collection, at) for (first, collection), (second, _) in combinations(known, 2)),
+            )
+
+
+_OF = """
+SELECT a.entity_id, a.uses, a.last_access, (SELECT count(*) FROM access_log l WHERE l.entity_id = a.entity_id)
+FROM access a WHERE a.entity_id IN (SELECT value FROM json_each(:entities))
+"""
+_TOGETHER = """
+SELECT first_id, second_id, times, last_at FROM co_occurrences
+WHERE first_id IN (SELECT value FROM json_each(:entities)) AND second_id IN (SELECT value FROM json_each(:context))
+UNION
+SELECT first_id, second_id, times, last_at FROM co_occurrences
+WHERE second_id IN (SELECT value FROM json_each(:entities)) AND first_id IN (SELECT value FROM json_each(:context))
+ORDER BY 1, 2
+"""
+_KNOWN = """
+SELECT id, collection_id FROM entities WHERE id IN (SELECT value FROM json_each(:entities)) ORDER BY id
+"""
+_USE = """
+INSERT INTO access (entity_id, collection_id, uses, last_access) VALUES (?, ?, 1, ?)
+ON CONFLICT (entity_id) DO UPDATE
+SET uses = access.uses + 1, last_access = max(access.last_access, excluded.last_access)
+"""
+_USE_ON_DAY = """
+INSERT INTO access_log (entity_id, day, collection_id, uses) VALUES (?, ?, ?, 1)
+ON CONFLICT (entity_id, day) DO UPDATE SET uses = access_log.uses + 1
+"""
+_USE_TOGETHER = """
+INSERT INTO co_occurrences (first_id, second_id, collection_id, times, last_at) VALUES (?, ?, ?, 1, ?)
+ON CONFLICT (first_id, second_id) DO UPDATE
+SET times = co_occurrences.times + 1, last_at = max(co_occurrences.last_at, excluded.last_at)
+"""

@@ -1,0 +1,184 @@
+"""Documents: the one search index, their vectors, and the work that waits to make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from evoca.domain.clock import DAY, Instant
+from evoca.storage.connection import Connection, Indexes, Value, json_list
+from evoca.storage.contract import DocumentChanges, DocumentRow, NewVector, PendingDocument
+from evoca.storage.ledger import Ledger
+from evoca.storage.repositories.passages import content_hash
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+IDLE = 30 * DAY
+"""A model that nobody has used for so long gets no more pending work until it is registered again."""
+_Row = tuple[int, int, int, int, int, int, int, bytes | None]
+
+
+class DocumentRepository:
+    def __init__(self, connection: Connection, indexes: Indexes, ledger: Ledger) -> None:
+        self._connection = connection
+        self._indexes = indexes
+        self._ledger = ledger
+
+    # -- the in-process index --------------------------------------------------------------------
+
+    def counter(self) -> int:
+        return self._connection.select(_COUNTER, {}, tuple[int])[0][0]
+
+    def changes(self, since: int, model: str | None) -> DocumentChanges:
+        (kept,) = self._connection.select(_KEPT, {}, tuple[int])[0]
+        counter = self.counter()
+        number = self._model(model)
+        if since <= 0 or since < kept or since > counter:
+            rows = self._rows(number, 1, _MAX_ID)
+            return DocumentChanges(counter, rows, (), complete=True)
+        spans = self._connection.select(_SPANS, {"since": since}, tuple[int, int])
+        rows = [row for first, last in _joined(spans) for row in self._rows(number, first, last)]
+        gone = [each for (each,) in self._connection.select(_GONE, {"since": since}, tuple[int])]
+        return DocumentChanges(counter, rows, gone)
+
+    def _rows(self, model: int | None, first: int, last: int) -> list[DocumentRow]:
+        values = {"model": model, "first": first, "last": last}
+        return [DocumentRow(*row) for row in self._connection.select(_ROWS, values, _Row)]
+
+    # -- searching -------------------------------------------------------------------------------
+
+    def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        self._ledger.expose()
+        return self._indexes.postings(collection, terms)
+
+    def texts(self, ids: Iterable[int]) -> dict[int, str]:
+        return dict(self._connection.select(_TEXTS, {"ids": json_list(ids)}, tuple[int, str]))
+
+    def vectors(self, ids: Sequence[int], model: str) -> dict[int, bytes]:
+        values = {"ids": json_list(ids), "model": self._model(model)}
+        return dict(self._connection.select(_VECTORS, values, tuple[int, bytes]))
+
+    # -- pending work ----------------------------------------------------------------------------
+
+    def pending(self, collection: int | None, model: str) -> int:
+        values = {"model": self._model(model), "collection": collection}
+        return self._connection.select(_PENDING, values, tuple[int])[0][0]
+
+    def register_model(self, model: str, at: Instant) -> int:
+        self._connection.run(_REST, {"before": at - IDLE, "name": model})
+        values: dict[str, Value] = {"name": model, "at": at}
+        (number, active) = self._connection.select(_REGISTER, values, tuple[int, int])[0]
+        if not active:
+            self._connection.run(_AWAIT_ALL, {"model": number})
+            self._connection.run(_ACTIVATE, {"model": number})
+        return self.pending(None, model)
+
+    def claim(self, model: str, limit: int, owner: str, now: Instant, until: Instant) -> list[PendingDocument]:
+        number = self._model(model)
+        self._connection.run(_SEEN, {"model": number, "now": now, "before": now - DAY})
+        values: dict[str, Value] = {"model": number, "now": now, "limit": limit}
+        ids = [each for (each,) in self._connection.select(_FREE, values, tuple[int])]
+        self._connection.run_many(_LEASE, ((owner, until, each, number) for each in ids))
+        texts = self.texts(ids)
+        return [PendingDocument(each, content_hash(texts[each]), texts[each]) for each in ids]
+
+    def store_vectors(self, model: str, rows: Sequence[NewVector]) -> int:
+        number = self._model(model)
+        texts = self.texts(row.document_id for row in rows)
+        fitting = [
+            row for row in rows if row.document_id in texts and content_hash(texts[row.document_id]) == row.content_hash
+        ]
+        self._connection.run_many(_STORE, ((number, row.vector, row.document_id) for row in fitting))
+        self._connection.run_many(_DONE, ((row.document_id, number) for row in fitting))
+        # What has changed meanwhile is free for the next one who claims.
+        self._connection.run_many(_FREE_AGAIN, ((row.document_id, number) for row in rows))
+        self._ledger.documents_changed(row.document_id for row in fitting)
+        return len(fitting)
+
+    def release(self, owner: str) -> None:
+        self._connection.run(_RELEASE, {"owner": owner})
+
+    def _model(self, name: str | None) -> int | None:
+        """The model's number; None when it is not known, which matches nothing."""
+        if name is None:
+            return None
+        rows = self._connection.select(_MODEL, {"name": name}, tuple[int])
+        return rows[0][0] if rows else None
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Overlapping and neighbouring spans as one, ascending."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+_MAX_ID = 9_223_372_036_854_775_807
+_COUNTER = "SELECT value FROM counters WHERE name = 'documents'"
+_KEPT = "SELECT value FROM counters WHERE name = 'documents_kept'"
+_SPANS = "SELECT first_id, last_id FROM document_changes WHERE counter > :since"
+_GONE = """
+SELECT DISTINCT document_id FROM tombstones t
+WHERE counter > :since AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = t.document_id)
+ORDER BY document_id
+"""
+_ROWS = """
+SELECT d.id, d.collection_id, d.owner_kind, d.owner_id, d.entity_id, d.language, d.words, v.vector
+FROM documents d LEFT JOIN vectors v ON v.document_id = d.id AND v.model_id = :model
+WHERE d.id BETWEEN :first AND :last
+ORDER BY d.id
+"""
+_TEXTS = """
+SELECT d.id, substr(CASE d.owner_kind
+    WHEN 1 THEN (
+        SELECT CASE entity_type WHEN 'Generic' THEN name ELSE name || ' (' || entity_type || ')' END
+        FROM entities WHERE id = d.owner_id
+    )
+    WHEN 2 THEN (SELECT content FROM observations WHERE id = d.owner_id)
+END, d.begin + 1, d.size)
+FROM documents d WHERE d.id IN (SELECT value FROM json_each(:ids))
+"""
+_VECTORS = """
+SELECT document_id, vector FROM vectors
+WHERE document_id IN (SELECT value FROM json_each(:ids)) AND model_id = :model
+"""
+_MODEL = "SELECT id FROM models WHERE name = :name"
+_PENDING = """
+SELECT count(*) FROM pending WHERE model_id = :model AND (:collection IS NULL OR collection_id = :collection)
+"""
+_REST = "UPDATE models SET active = 0 WHERE seen_at < :before AND name <> :name"
+_REGISTER = """
+INSERT INTO models (name, registered_at, seen_at, active) VALUES (:name, :at, :at, 0)
+ON CONFLICT (name) DO UPDATE SET seen_at = max(models.seen_at, excluded.seen_at)
+RETURNING id, active
+"""
+_ACTIVATE = "UPDATE models SET active = 1 WHERE id = :model"
+_AWAIT_ALL = """
+INSERT INTO pending (document_id, model_id, collection_id)
+SELECT d.id, :model, d.collection_id FROM documents d
+WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.document_id = d.id AND v.model_id = :model)
+ON CONFLICT (document_id, model_id) DO NOTHING
+"""
+_SEEN = "UPDATE models SET seen_at = :now WHERE id = :model AND seen_at < :before"
+_FREE = """
+SELECT document_id FROM pending
+WHERE model_id = :model AND (leased_until IS NULL OR leased_until <= :now)
+ORDER BY document_id DESC LIMIT :limit
+"""
+_LEASE = "UPDATE pending SET lease_owner = ?, leased_until = ? WHERE document_id = ? AND model_id = ?"
+_STORE = """
+INSERT INTO vectors (document_id, model_id, collection_id, vector)
+SELECT id, ?, collection_id, ? FROM documents WHERE id = ?
+ON CONFLICT (document_id, model_id) DO UPDATE SET vector = excluded.vector
+"""
+_DONE = "DELETE FROM pending WHERE document_id = ? AND model_id = ?"
+_FREE_AGAIN = """
+UPDATE pending SET lease_owner = NULL, leased_until = NULL WHERE document_id = ? AND model_id = ?
+"""
+_RELEASE = "UPDATE pending SET lease_owner = NULL, leased_until = NULL WHERE lease_owner = :owner"

@@ -1,0 +1,121 @@
+"""Entities, found by name, id and place in the order of insertion."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+
+from evoca.domain.clock import Instant
+from evoca.domain.graph import Entity, NewEntity
+from evoca.domain.text import fold_case, nfc
+from evoca.storage.connection import Connection, json_list
+from evoca.storage.ledger import Ledger
+from evoca.storage.repositories.passages import DocumentWriter
+
+_Row = tuple[int, str, str, str, int, int]
+
+
+class EntityRepository:
+    def __init__(self, connection: Connection, ledger: Ledger, documents: DocumentWriter) -> None:
+        self._connection = connection
+        self._ledger = ledger
+        self._documents = documents
+
+    def by_names(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
+        values = {"collection": collection, "names": json_list(nfc(name) for name in names)}
+        return {row[1]: Entity(*row) for row in self._connection.select(_BY_NAMES, values, _Row)}
+
+    def by_ids(self, ids: Iterable[int]) -> dict[int, Entity]:
+        return {row[0]: Entity(*row) for row in self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)}
+
+    def page(self, collection: int, offset: int = 0, limit: int | None = None) -> list[Entity]:
+        values = {"collection": collection, "offset": offset, "limit": _ALL if limit is None else limit}
+        return [Entity(*row) for row in self._connection.select(_PAGE, values, _Row)]
+
+    def count(self, collection: int) -> int:
+        return self._connection.select(_COUNT, {"collection": collection}, tuple[int])[0][0]
+
+    def matching(self, collection: int, types: Sequence[str] | None, statuses: Sequence[str] | None) -> set[int]:
+        wanted = None if types is None else self._types_like(collection, types)
+        values = {
+            "collection": collection,
+            "types": None if wanted is None else json_list(wanted),
+            "statuses": None if statuses is None else json_list(statuses),
+        }
+        return {entity for (entity,) in self._connection.select(_MATCHING, values, tuple[int])}
+
+    def insert(self, collection: int, rows: Sequence[NewEntity], at: Instant) -> list[int]:
+        if not rows:
+            return []
+        first = self._ledger.take_ids(len(rows))
+        named = [(first + i, nfc(row.name), row) for i, row in enumerate(rows)]
+        self._connection.run_many(
+            _INSERT,
+            (
+                (number, collection, name, row.entity_type, row.status, folded_key(name), at, at)
+                for number, name, row in named
+            ),
+        )
+        self._documents.add_entities(collection, [(number, name, row.entity_type) for number, name, row in named])
+        return [number for number, _name, _row in named]
+
+    def update(self, entity: int, entity_type: str, status: str, at: Instant) -> None:
+        found = self._connection.select(_TEXT_OF, {"id": entity}, tuple[int, str, str])
+        values = {"id": entity, "type": entity_type, "status": status, "at": at}
+        self._connection.run(_UPDATE, values)
+        for collection, name, old_type in found:
+            if old_type != entity_type:
+                self._documents.replace_entity(collection, entity, name, entity_type)
+
+    def touch(self, ids: Iterable[int], at: Instant) -> None:
+        self._connection.run(_TOUCH, {"ids": json_list(ids), "at": at})
+
+    def delete(self, ids: Sequence[int]) -> None:
+        live = self._connection.select(_LIVE_OBSERVATIONS, {"ids": json_list(ids)}, tuple[int])
+        self._documents.drop([*ids, *(observation for (observation,) in live)])
+        self._connection.run_many(_DELETE, ((entity,) for entity in ids))
+
+    def _types_like(self, collection: int, folded: Sequence[str]) -> list[str]:
+        wanted = set(folded)
+        rows = self._connection.select(_TYPES, {"collection": collection}, tuple[str])
+        return [each for (each,) in rows if fold_case(each) in wanted]
+
+
+def folded_key(name: str) -> int:
+    """CRC-32 of the casefolded name, signed so that it takes four bytes."""
+    return signed_crc(fold_case(name))
+
+
+def signed_crc(text: str) -> int:
+    return zlib.crc32(text.encode()) - 0x8000_0000
+
+
+_ALL = 9_223_372_036_854_775_807
+_COLUMNS = "id, name, entity_type, status, created_at, updated_at"
+_BY_NAMES = f"""
+SELECT {_COLUMNS} FROM entities
+WHERE collection_id = :collection AND name IN (SELECT value FROM json_each(:names))
+"""  # noqa: S608 -- put together from constants
+_BY_IDS = f"SELECT {_COLUMNS} FROM entities WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608 -- put together from constants
+_PAGE = f"""
+SELECT {_COLUMNS} FROM entities WHERE collection_id = :collection ORDER BY id LIMIT :limit OFFSET :offset
+"""  # noqa: S608 -- put together from constants
+_COUNT = "SELECT count(*) FROM entities WHERE collection_id = :collection"
+_TYPES = "SELECT DISTINCT entity_type FROM entities WHERE collection_id = :collection"
+_MATCHING = """
+SELECT id FROM entities
+WHERE collection_id = :collection
+  AND (:types IS NULL OR entity_type IN (SELECT value FROM json_each(:types)))
+  AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+"""
+_INSERT = """
+INSERT INTO entities (id, collection_id, name, entity_type, status, folded, created_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_TEXT_OF = "SELECT collection_id, name, entity_type FROM entities WHERE id = :id"
+_UPDATE = "UPDATE entities SET entity_type = :type, status = :status, updated_at = :at WHERE id = :id"
+_TOUCH = "UPDATE entities SET updated_at = :at WHERE id IN (SELECT value FROM json_each(:ids))"
+_LIVE_OBSERVATIONS = """
+SELECT id FROM observations WHERE entity_id IN (SELECT value FROM json_each(:ids)) AND superseded_at IS NULL
+"""
+_DELETE = "DELETE FROM entities WHERE id = ?"

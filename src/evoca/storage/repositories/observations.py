@@ -1,0 +1,138 @@
+"""Observations: the texts of entities, live or superseded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evoca.domain.clock import Instant
+from evoca.domain.graph import DEFAULT_KIND, NewObservation, Observation
+from evoca.storage.connection import Connection, json_list
+from evoca.storage.ledger import Ledger
+from evoca.storage.repositories.entities import signed_crc
+from evoca.storage.repositories.passages import DocumentWriter, cut_observation
+
+_Row = tuple[int, int, str, str | None, int | None, int | None, int, int]
+
+
+class ObservationRepository:
+    def __init__(self, connection: Connection, ledger: Ledger, documents: DocumentWriter) -> None:
+        self._connection = connection
+        self._ledger = ledger
+        self._documents = documents
+
+    def of(
+        self, entities: Iterable[int], include_superseded: bool = False, kinds: Sequence[str] | None = None
+    ) -> dict[int, list[Observation]]:
+        wanted = list(entities)
+        values = {
+            "entities": json_list(wanted),
+            "all": int(include_superseded),
+            "kinds": None if kinds is None else json_list(kinds),
+        }
+        found: dict[int, list[Observation]] = {entity: [] for entity in wanted}
+        for row in self._connection.select(_OF, values, _Row):
+            found[row[1]].append(_observation(row))
+        return found
+
+    def texts_of(self, entities: Iterable[int]) -> dict[int, list[str]]:
+        wanted = list(entities)
+        found: dict[int, list[str]] = {entity: [] for entity in wanted}
+        for entity, content in self._connection.select(_TEXTS_OF, {"entities": json_list(wanted)}, tuple[int, str]):
+            found[entity].append(content)
+        return found
+
+    def mostly_metadata(self, entities: Iterable[int]) -> set[int]:
+        rows = self._connection.select(_MOSTLY_METADATA, {"entities": json_list(entities)}, tuple[int])
+        return {entity for (entity,) in rows}
+
+    def find(self, entity: int, contents: Iterable[str]) -> dict[str, int]:
+        wanted = set(contents)
+        values = {"entity": entity, "keys": json_list({signed_crc(content) for content in wanted})}
+        rows = self._connection.select(_FIND, values, tuple[str, int])
+        return {content: number for content, number in rows if content in wanted}
+
+    def by_ids(self, ids: Iterable[int]) -> dict[int, Observation]:
+        return {row[0]: _observation(row) for row in self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)}
+
+    def insert(self, collection: int, rows: Sequence[NewObservation], at: Instant) -> list[int]:
+        if not rows:
+            return []
+        # An observation takes an id for each of its documents; cut with 0 for the id to know how many.
+        needed = [max(1, len(cut_observation(0, row.entity_id, row.content))) for row in rows]
+        number = self._ledger.take_ids(sum(needed))
+        ids: list[int] = []
+        for count in needed:
+            ids.append(number)
+            number += count
+        self._connection.run_many(
+            _INSERT,
+            (
+                (
+                    number,
+                    collection,
+                    row.entity_id,
+                    row.content,
+                    signed_crc(row.content),
+                    None if row.kind == DEFAULT_KIND else row.kind,
+                    row.supersedes,
+                    at,
+                )
+                for number, row in zip(ids, rows, strict=True)
+            ),
+        )
+        cut = [
+            (number, row.entity_id, row.content, cut_observation(number, row.entity_id, row.content))
+            for number, row in zip(ids, rows, strict=True)
+        ]
+        self._documents.add_observations(collection, cut)
+        return ids
+
+    def supersede(self, observation: int, at: Instant) -> None:
+        self._connection.run(_SUPERSEDE, {"id": observation, "at": at})
+        self._documents.drop([observation])
+
+    def delete(self, ids: Sequence[int]) -> None:
+        self._documents.drop(ids)
+        self._connection.run_many(_DELETE, ((observation,) for observation in ids))
+
+    def count(self, collection: int) -> int:
+        return self._connection.select(_COUNT, {"collection": collection}, tuple[int])[0][0]
+
+
+def _observation(row: _Row) -> Observation:
+    number, entity, content, kind, supersedes, superseded_at, flag, created_at = row
+    return Observation(number, entity, content, kind or DEFAULT_KIND, supersedes, superseded_at, bool(flag), created_at)
+
+
+_COLUMNS = "id, entity_id, content, kind, supersedes, superseded_at, similarity_flag, created_at"
+_OF = f"""
+SELECT {_COLUMNS} FROM observations
+WHERE entity_id IN (SELECT value FROM json_each(:entities))
+  AND (:all OR superseded_at IS NULL)
+  AND (:kinds IS NULL OR coalesce(kind, '{DEFAULT_KIND}') IN (SELECT value FROM json_each(:kinds)))
+ORDER BY id
+"""  # noqa: S608 -- put together from constants
+_TEXTS_OF = """
+SELECT entity_id, content FROM observations
+WHERE entity_id IN (SELECT value FROM json_each(:entities)) AND superseded_at IS NULL
+ORDER BY id
+"""
+_MOSTLY_METADATA = """
+SELECT entity_id FROM observations
+WHERE entity_id IN (SELECT value FROM json_each(:entities)) AND superseded_at IS NULL
+GROUP BY entity_id
+HAVING 2 * sum(CASE WHEN kind = 'metadata' THEN 1 ELSE 0 END) > count(*)
+"""
+_FIND = """
+SELECT content, id FROM observations
+WHERE entity_id = :entity AND content_key IN (SELECT value FROM json_each(:keys)) AND superseded_at IS NULL
+ORDER BY id DESC
+"""
+_BY_IDS = f"SELECT {_COLUMNS} FROM observations WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608 -- put together from constants
+_INSERT = """
+INSERT INTO observations (id, collection_id, entity_id, content, content_key, kind, supersedes, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_SUPERSEDE = "UPDATE observations SET superseded_at = :at WHERE id = :id"
+_DELETE = "DELETE FROM observations WHERE id = ?"
+_COUNT = "SELECT count(*) FROM observations WHERE collection_id = :collection AND superseded_at IS NULL"

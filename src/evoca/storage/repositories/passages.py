@@ -1,0 +1,119 @@
+"""What is indexed of an owner, and the rows that its documents, terms and substrings are kept in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from evoca.domain.graph import DEFAULT_TYPE
+from evoca.domain.text import analyse, fold_case, passages
+from evoca.storage.connection import Connection, Terms, Value, json_list
+from evoca.storage.contract import NewDocument, OwnerKind
+from evoca.storage.ledger import Ledger
+
+_BETWEEN = "\x1f"
+"""Stands between an entity's name and type in the substring index; hits across it fail their verification."""
+
+
+def entity_text(name: str, entity_type: str) -> str:
+    """The text of an entity's document: `Lucía (Persona)`; the default type says nothing and is left out."""
+    return name if entity_type == DEFAULT_TYPE else f"{name} ({entity_type})"
+
+
+def content_hash(text: str) -> bytes:
+    """What must still be the same when a vector is written back (16 bytes)."""
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+class DocumentWriter:
+    """Keeps documents, index rows and the change feed in step with their owners."""
+
+    def __init__(self, connection: Connection, ledger: Ledger) -> None:
+        self._connection = connection
+        self._ledger = ledger
+
+    def add_entities(self, collection: int, entities: Sequence[tuple[int, str, str]]) -> None:
+        """Index new entities: (id, name, type)."""
+        for entity, name, entity_type in entities:
+            self._ledger.substrings.put(entity, fold_case(name + _BETWEEN + entity_type))
+        self._add(collection, [_entity_document(*entity) for entity in entities])
+
+    def replace_entity(self, collection: int, entity: int, name: str, entity_type: str) -> None:
+        """Index an entity anew; its vectors are of another text and go."""
+        self._ledger.substrings.put(entity, fold_case(name + _BETWEEN + entity_type), replaces=True)
+        self._connection.run(_DELETE_DOCUMENT, {"id": entity})
+        self._add(collection, [_entity_document(entity, name, entity_type)], replaces=True)
+
+    def add_observations(self, collection: int, cut: Sequence[tuple[int, int, str, list[NewDocument]]]) -> None:
+        """Index new observations: (id, entity id, content, documents)."""
+        for observation, _entity, content, _documents in cut:
+            self._ledger.substrings.put(observation, fold_case(content))
+        self._add(collection, [document for *_rest, documents in cut for document in documents])
+
+    def drop(self, owners: Sequence[int]) -> None:
+        """Take owners out of the indexes, with their documents, vectors and pending work."""
+        for owner in owners:
+            self._ledger.substrings.drop(owner)
+        rows = self._connection.select(_DOCUMENTS_OF, {"owners": json_list(owners)}, tuple[int, int])
+        ids = [owner + part for owner, more in rows for part in range(more + 1)]
+        for document in ids:
+            self._ledger.terms.drop(document)
+        self._connection.run_many(_DELETE_DOCUMENTS, ((document,) for document in ids))
+        self._ledger.documents_removed(ids)
+
+    def _add(self, collection: int, documents: Sequence[NewDocument], replaces: bool = False) -> None:
+        rows: list[tuple[Value, ...]] = []
+        put = self._ledger.terms.put
+        for each in documents:
+            analysis = analyse(each.text)
+            number = each.owner_id + each.part
+            put(number, Terms(collection, analysis.terms), replaces)
+            rows.append(
+                (
+                    number,
+                    collection,
+                    int(each.owner_kind),
+                    each.owner_id,
+                    each.entity_id,
+                    each.begin,
+                    len(each.text),
+                    each.more,
+                    analysis.language,
+                    analysis.length,
+                )
+            )
+        self._connection.run_many(_INSERT_DOCUMENT, rows)
+        ids = [each.owner_id + each.part for each in documents]
+        self._await_vectors(collection, ids)
+        self._ledger.documents_changed(ids)
+
+    def _await_vectors(self, collection: int, ids: Iterable[int]) -> None:
+        for (model,) in self._connection.select(_ACTIVE_MODELS, {}, tuple[int]):
+            self._connection.run_many(_INSERT_PENDING, ((document, model, collection) for document in ids))
+
+
+def _entity_document(entity: int, name: str, entity_type: str) -> NewDocument:
+    return NewDocument(OwnerKind.ENTITY, entity, entity, entity_text(name, entity_type))
+
+
+def cut_observation(observation: int, entity: int, content: str) -> list[NewDocument]:
+    """The documents of an observation, none for a blank one. They take ids from `observation` on."""
+    pieces = passages(content)
+    last = len(pieces) - 1
+    return [
+        NewDocument(OwnerKind.OBSERVATION, observation, entity, piece.text, part, piece.begin, last - part)
+        for part, piece in enumerate(pieces)
+    ]
+
+
+_DOCUMENTS_OF = """
+SELECT id, more FROM documents WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
+"""
+_DELETE_DOCUMENT = "DELETE FROM documents WHERE id = :id"
+_DELETE_DOCUMENTS = "DELETE FROM documents WHERE id = ?"
+_INSERT_DOCUMENT = """
+INSERT INTO documents (id, collection_id, owner_kind, owner_id, entity_id, begin, size, more, language, words)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_ACTIVE_MODELS = "SELECT id FROM models WHERE active = 1"
+_INSERT_PENDING = "INSERT INTO pending (document_id, model_id, collection_id) VALUES (?, ?, ?)"

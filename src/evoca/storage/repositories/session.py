@@ -1,0 +1,31 @@
+"""The repositories over one connection."""
+
+from __future__ import annotations
+
+from evoca.storage.connection import Connection, Indexes
+from evoca.storage.ledger import Ledger
+from evoca.storage.repositories.accesses import AccessRepository
+from evoca.storage.repositories.collections import CollectionRepository
+from evoca.storage.repositories.documents import DocumentRepository
+from evoca.storage.repositories.edges import EdgeRepository
+from evoca.storage.repositories.entities import EntityRepository
+from evoca.storage.repositories.metadata import MetadataRepository
+from evoca.storage.repositories.observations import ObservationRepository
+from evoca.storage.repositories.passages import DocumentWriter
+from evoca.storage.repositories.substrings import SubstringRepository
+
+
+class RepositorySession:
+    """A session (see `storage.contract.Session`) that serves one transaction after another."""
+
+    def __init__(self, connection: Connection, indexes: Indexes) -> None:
+        self.ledger = Ledger(connection, indexes)
+        writer = DocumentWriter(connection, self.ledger)
+        self.collections = CollectionRepository(connection, self.ledger)
+        self.entities = EntityRepository(connection, self.ledger, writer)
+        self.observations = ObservationRepository(connection, self.ledger, writer)
+        self.edges = EdgeRepository(connection, self.ledger)
+        self.documents = DocumentRepository(connection, indexes, self.ledger)
+        self.substrings = SubstringRepository(connection, indexes, self.ledger)
+        self.accesses = AccessRepository(connection)
+        self.metadata = MetadataRepository(connection)

@@ -1,0 +1,33 @@
+"""Which entities hold a piece of text, letter for letter."""
+
+from __future__ import annotations
+
+from evoca.domain.text import fold_case
+from evoca.storage.connection import Connection, Indexes
+from evoca.storage.ledger import Ledger
+
+
+class SubstringRepository:
+    def __init__(self, connection: Connection, indexes: Indexes, ledger: Ledger) -> None:
+        self._connection = connection
+        self._indexes = indexes
+        self._ledger = ledger
+
+    def entities(self, collection: int, needle: str) -> list[int]:
+        folded = fold_case(needle)
+        if not folded:
+            return [entity for (entity,) in self._connection.select(_ALL, {"collection": collection}, tuple[int])]
+        self._ledger.expose()
+        hits = self._indexes.substring_hits(collection, folded)
+        found = {
+            entity
+            for entity, name, entity_type in hits.entities
+            if folded in fold_case(name) or folded in fold_case(entity_type)
+        }
+        for entity, content in hits.observations:
+            if entity not in found and folded in fold_case(content):
+                found.add(entity)
+        return sorted(found)
+
+
+_ALL = "SELECT id FROM entities WHERE collection_id = :collection ORDER BY id"

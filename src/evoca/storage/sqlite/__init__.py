@@ -1,0 +1,1 @@
+"""The embedded engine: SQLite through apsw, one file, any number of processes."""

@@ -1,0 +1,98 @@
+"""The store on SQLite: reads on a pool of connections, writes through one thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from evoca.domain.clock import Clock
+from evoca.storage.contract import Session, cancellation
+from evoca.storage.sqlite.database import Database
+from evoca.storage.sqlite.faults import read_only
+from evoca.storage.sqlite.opening import Opener, SqliteOptions
+from evoca.storage.sqlite.readers import Readers
+from evoca.storage.sqlite.writer import Writer
+
+T = TypeVar("T")
+_LAST_READS = 2.0
+"""Seconds that closing waits for reads at work."""
+
+
+class SqliteStore:
+    """See `storage.contract.Store`."""
+
+    def __init__(self, path: Path, clock: Clock, options: SqliteOptions) -> None:
+        self._closing = threading.Event()
+        opener = Opener(path, clock, options, self._closing)
+        self._location = opener.location
+        first = opener.open_first()
+        self._readers = Readers(opener.open_reader, options.readers)
+        self._writer: Writer | None = None
+        self._idle: Database | None = None
+        if first.read_only:
+            self._idle = first
+        else:
+            self._writer = Writer(first, self._readers, options)
+
+    @property
+    def location(self) -> str:
+        return self._location
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        with self._readers.lend() as reader:
+            return work(reader.session)
+
+    def write(self, work: Callable[[Session], T]) -> T:
+        if self._writer is None:
+            raise read_only(self._location)
+        results: list[T] = []
+
+        def unit(session: Session) -> None:
+            results[:] = [work(session)]
+
+        self._writer.do(unit, cancellation.get())
+        return results[0]
+
+    def check(self) -> Mapping[str, str]:
+        with self._readers.lend() as reader:
+            report = _examine(reader.database)
+        for name, suffix in (("size", ""), ("log_size", "-wal")):
+            path = Path(self._location + suffix)
+            report[name] = str(path.stat().st_size if path.exists() else 0)
+        report["writable"] = "no" if self._writer is None else "yes"
+        if self._writer is not None and self._writer.checkpoint_fault:
+            report["checkpoint"] = self._writer.checkpoint_fault
+        return report
+
+    def close(self) -> None:
+        self._closing.set()
+        self._readers.close(_LAST_READS)
+        if self._writer is not None:
+            self._writer.close()
+        if self._idle is not None:
+            self._idle.close()
+
+
+def _examine(database: Database) -> dict[str, str]:
+    problems = [line for (line,) in database.select("PRAGMA integrity_check(20)", {}, tuple[str]) if line != "ok"]
+    strays = database.select("PRAGMA foreign_key_check", {}, tuple[str, int | None, str, int])
+    problems += [f"{table} refers to a missing row of {parent}" for table, _row, parent, _key in strays[:20]]
+    problems += [text for text, sql in _AGREEMENT.items() if database.number(sql)]
+    return {
+        "integrity": "; ".join(problems) or "ok",
+        "schema_version": str(database.number("PRAGMA user_version")),
+        "journal_mode": database.text("PRAGMA journal_mode"),
+    }
+
+
+_AGREEMENT = {
+    "documents and the text index differ": """
+        SELECT (SELECT count(*) FROM documents WHERE words > 0) <> (SELECT count(*) FROM text_index_docsize)
+    """,
+    "contents and the substring index differ": """
+        SELECT (SELECT count(*) FROM entities) + (SELECT count(*) FROM observations WHERE superseded_at IS NULL)
+            <> (SELECT count(*) FROM substring_index_docsize)
+    """,
+}
