@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def announce_on_stderr(message: str) -> None:
     """Tell the person who started the process."""
-    print(f"evoca: {message}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"evoca: {message}\n")
+    sys.stderr.flush()
 
 
 class Runtime:

@@ -6,11 +6,13 @@ import pytest
 
 from evoca import Memory
 from evoca.errors import InvalidInput
+from evoca.memory import EntityData
 
-SPACE = {
+STACK, DEPLOYED = "Stack: Astro 6.x + Starlight 0.38.x", "Deployed on Vercel at cachorro.space"
+SPACE: EntityData = {
     "name": "CachorroSpace",
     "entityType": "Project",
-    "observations": ["Stack: Astro 6.x + Starlight 0.38.x", "Deployed on Vercel at cachorro.space"],
+    "observations": [STACK, DEPLOYED],
 }
 
 
@@ -24,8 +26,8 @@ def test_the_contract_s_example(memory: Memory) -> None:
 
 def test_observations_are_merged_into_an_existing_entity(memory: Memory) -> None:
     memory.create_entities([SPACE])
-    again = memory.create_entities([{"name": "CachorroSpace", "observations": [SPACE["observations"][0], "Nuevo"]}])
-    assert again["entities"][0]["observations"] == [*SPACE["observations"], "Nuevo"]
+    again = memory.create_entities([{"name": "CachorroSpace", "observations": [STACK, "Nuevo"]}])
+    assert again["entities"][0]["observations"] == [STACK, DEPLOYED, "Nuevo"]
     assert (again["created"], again["updated"]) == ([], ["CachorroSpace"])
 
 
@@ -95,7 +97,7 @@ def test_an_unknown_status_is_stored_and_named(memory: Memory) -> None:
 
 def test_a_missing_name_says_which_item(memory: Memory) -> None:
     with pytest.raises(InvalidInput) as error:
-        memory.create_entities([{"name": "Ada"}, {"entityType": "Project"}])  # type: ignore[list-item]
+        memory.create_entities([{"name": "Ada"}, {"entityType": "Project"}])  # pyright: ignore[reportArgumentType]
     assert error.value.message.startswith("1 validation error for EntityInput\nname\n  Field required")
     assert "entities[1]" in error.value.message
     assert names(memory) == []
@@ -110,7 +112,7 @@ def test_a_blank_name_is_refused_and_nothing_is_saved(memory: Memory) -> None:
 
 def test_pasted_jsonl_records_are_taken(memory: Memory) -> None:
     record = {"type": "entity", "name": "Ada", "entityType": "Person", "observations": ["x"]}
-    assert memory.create_entities([record])["created"] == ["Ada"]  # type: ignore[list-item]
+    assert memory.create_entities([record])["created"] == ["Ada"]  # pyright: ignore[reportArgumentType]
 
 
 def test_no_entities_is_no_error(memory: Memory) -> None:

@@ -50,7 +50,7 @@ def test_the_official_form_answers_what_was_added(memory: Memory) -> None:
 def test_one_unknown_entity_fails_the_call_and_saves_nothing(memory: Memory) -> None:
     items = [{"entityName": name, "contents": ["nuevo"]} for name in ("Molino", "Molimo", "Río")]
     with pytest.raises(NotFound) as error:
-        memory.add_observations(items)  # type: ignore[arg-type]
+        memory.add_observations(items)  # pyright: ignore[reportArgumentType]
     assert error.value.message == "Entity with name Molimo not found"
     assert (texts(memory, "Molino"), texts(memory, "Río")) == (["uno", "dos"], [])
 
@@ -72,7 +72,7 @@ def test_the_plain_form_has_the_contract_s_sentence(memory: Memory) -> None:
 )
 def test_forms_are_not_mixed(memory: Memory, arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidInput) as error:
-        memory.add_observations(**arguments)  # type: ignore[arg-type]
+        memory.add_observations(**arguments)  # pyright: ignore[reportArgumentType]
     assert "entityName" in error.value.hint
     assert texts(memory, "Molino") == ["uno", "dos"]
 
@@ -172,6 +172,6 @@ def test_unknown_entities_in_either_form(memory: Memory) -> None:
 )
 def test_exactly_one_form_of_deletion(memory: Memory, arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidInput) as error:
-        memory.delete_observations(**arguments)  # type: ignore[arg-type]
+        memory.delete_observations(**arguments)  # pyright: ignore[reportArgumentType]
     assert "deletions" in error.value.hint
     assert texts(memory, "Molino") == ["uno", "dos"]

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from evoca import Memory
 from evoca.errors import InvalidInput
+from evoca.memory import EntityData
 from tests.services.test_relations import relation
 
-GREENHOUSE = [
+GREENHOUSE: list[EntityData] = [
     {"name": "Orquídea", "entityType": "planta", "observations": ["florece en marzo"]},
     {"name": "Invernadero", "entityType": "lugar", "observations": ["ÚLTIMO PISO", "100% vidrio"]},
     {"name": "plan_a", "entityType": "ORGANIZACIÓN", "observations": []},
@@ -154,7 +155,7 @@ def test_search_and_open_have_pages_too(memory: Memory) -> None:
 @pytest.mark.parametrize("arguments", [{"limit": 0}, {"limit": 201}, {"offset": -1}, {"limit": 1.5}, {"limit": True}])
 def test_numbers_out_of_range_are_refused(memory: Memory, arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidInput) as error:
-        memory.read_graph(**arguments)  # type: ignore[arg-type]
+        memory.read_graph(**arguments)  # pyright: ignore[reportArgumentType]
     assert error.value.field == next(iter(arguments))
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from evoca import Memory
 from evoca.errors import NotFound
+from evoca.memory import RelationData
 
 
-def relation(subject: str, kind: str, other: str) -> dict[str, str]:
+def relation(subject: str, kind: str, other: str) -> RelationData:
     return {"from": subject, "to": other, "relationType": kind}
 
 
@@ -77,7 +78,7 @@ def test_an_entity_may_relate_to_itself(memory: Memory) -> None:
 
 
 def test_context_is_kept(memory: Memory) -> None:
-    given = {**USES, "context": "desde 2024"}
+    given: RelationData = {**USES, "context": "desde 2024"}
     assert memory.create_relations([given])["relations"] == [given]
     assert memory.open_nodes(["Astro"], details=True)["relations"][0].get("context") == "desde 2024"
 

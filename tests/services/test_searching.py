@@ -32,7 +32,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def names(memory: Memory, query: str, **options: object) -> list[str]:
     options.setdefault("track", False)
-    return [hit["name"] for hit in memory.search_semantic(query, **options)["results"]]  # type: ignore[arg-type]
+    return [hit["name"] for hit in memory.search_semantic(query, **options)["results"]]  # pyright: ignore[reportArgumentType]
 
 
 def test_a_result_has_the_contract_s_keys(memory: Memory) -> None:
@@ -180,7 +180,7 @@ def test_a_long_query_is_answered(memory: Memory) -> None:
 )
 def test_arguments_out_of_range_are_refused(memory: Memory, arguments: dict[str, object], field: str) -> None:
     with pytest.raises(InvalidInput) as error:
-        memory.search_semantic(**arguments)  # type: ignore[arg-type]
+        memory.search_semantic(**arguments)  # pyright: ignore[reportArgumentType]
     assert error.value.field == field
 
 

@@ -26,13 +26,13 @@ def write(path: Path, *lines: str) -> Path:
 
 def counts(result: object) -> tuple[int, ...]:
     assert isinstance(result, dict)
-    return tuple(
-        result[key] for key in ("entities_imported", "relations_imported", "unchanged", "skipped", "errors")
-    )
+    return tuple(result[key] for key in ("entities_imported", "relations_imported", "unchanged", "skipped", "errors"))
 
 
 def test_a_second_run_imports_nothing(memory: Memory, tmp_path: Path) -> None:
-    path = write(tmp_path / "m.jsonl", entity("Taller", "cierra lunes"), entity("Ada"), relation("Ada", "usa", "Taller"))
+    path = write(
+        tmp_path / "m.jsonl", entity("Taller", "cierra lunes"), entity("Ada"), relation("Ada", "usa", "Taller")
+    )
     before = path.read_bytes()
     assert counts(memory.migrate(path)) == (2, 1, 0, 0, 0)
     graph = memory.read_graph()

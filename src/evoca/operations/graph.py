@@ -42,9 +42,13 @@ from evoca.operations.graph_results import (
     semantic_json,
     with_errors,
 )
+from evoca.services.graph import Additions, EntityDraft, RelationDraft, Removals
+from evoca.services.reading import OpenOptions, Window
+from evoca.services.searching import SemanticQuery
 
 if TYPE_CHECKING:
     from evoca.services import Services
+
 # -- what goes in -----------------------------------------------------------------------------------
 
 _TOO_LONG = "Observation {0} too long: {n} > {most} characters. Shorten or split the observation."
@@ -524,8 +528,8 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         title="Search by Meaning",
         doc=(
             "Find the entities that best answer a question or fit a topic, by meaning and words, across Spanish and "
-            "English; ranked by relevance, use, age and company. Use it first to recall; open_nodes shows more of a hit. "
-            "What it returns counts as used unless track is false."
+            "English; ranked by relevance, use, age and company. Use it first to recall; open_nodes shows more of "
+            "a hit. What it returns counts as used unless track is false."
         ),
         toolset="graph",
         hints=_READS,

@@ -35,8 +35,11 @@ def input_schema(model: type[Input]) -> JsonSchema:
 
 
 def output_schema(result: type[Mapping[str, object]]) -> JsonSchema:
-    """The published schema of a TypedDict: nothing is required, further keys are allowed, what may be null is open."""
-    return _of_result(result_shape(result))
+    """The published schema of a TypedDict: nothing is required, further keys are allowed, what may be null is open.
+
+    Inside lists and objects only the keys that always stand are published: lists of tools are read by models.
+    """
+    return _of_result(result_shape(result), root=True)
 
 
 def _of_input(shape: Shape) -> JsonSchema:
@@ -97,14 +100,15 @@ def _of_scalar(shape: Shape) -> JsonSchema:
             return {}
 
 
-def _of_result(shape: Shape) -> JsonSchema:
+def _of_result(shape: Shape, *, root: bool = False) -> JsonSchema:
     match shape:
         case NullableShape() | AnythingShape() | TextOrObjectShape():
             return {}
         case ListShape(item=item):
             return {"type": "array", "items": _of_result(item)}
         case ObjectShape(fields=fields):
-            properties = {each.spellings[0]: _described(each, _of_result(each.shape)) for each in fields}
-            return {"type": "object", "properties": properties}
+            shown = [each for each in fields if root or each.required]
+            properties = {each.spellings[0]: _described(each, _of_result(each.shape)) for each in shown}
+            return {"type": "object", "properties": properties} if properties else {"type": "object"}
         case _:
             return _of_scalar(shape)

@@ -22,10 +22,11 @@ _QUERY_PASSAGES = 4
 
 
 class Embedding:
-    """Loads the embedder that the settings ask for; safe for many threads."""
+    """Loads the embedder that the settings ask for, or another `spec`; safe for many threads."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, spec: str | None = None) -> None:
         self._settings = settings
+        self._spec = settings.embedder if spec is None else spec
         self._lock = threading.Lock()
         self._embedder: Embedder | None = None
         self._failure: ModelUnavailable | None = None
@@ -33,13 +34,17 @@ class Embedding:
 
     @property
     def spec(self) -> str:
-        """What the settings ask for."""
-        return self._settings.embedder
+        """Which embedder this is, as the setting names it."""
+        return self._spec
+
+    def another(self, spec: str) -> Embedding:
+        """The same settings with another embedder."""
+        return Embedding(self._settings, spec)
 
     @property
     def wanted(self) -> bool:
         """False when meaning is switched off."""
-        return self._settings.embedder != "none"
+        return self._spec != "none"
 
     @property
     def model_id(self) -> str | None:
@@ -60,7 +65,7 @@ class Embedding:
                 from evoca.retrieval.embedders import load_embedder
 
                 try:
-                    self._embedder = load_embedder(self._settings.embedder, self._settings.embedder_model, self._key())
+                    self._embedder = load_embedder(self._spec, self._settings.embedder_model, self._key())
                 except ModelUnavailable as error:
                     # The contract's sentence tells the way out itself.
                     self._failure = ModelUnavailable(f"{error.message} {error.hint}".strip())

@@ -26,6 +26,9 @@ _LEASE: Instant = 60_000_000
 _NICENESS = 10
 _POLL = 2.0
 """Seconds between looks for work that other processes left."""
+SERVING_MODEL = "serving_model"
+SERVING_SPEC = "serving_spec"
+"""Metadata keys: the last model that had a vector for every document, and the setting that it is loaded by."""
 _MODEL_KEY = "model_of:"
 """Metadata key, followed by the embedder setting: the model that it meant last. Spares loading it to look for work."""
 
@@ -102,7 +105,7 @@ class IndexingService:
             while True:
                 pending = self._store.read(lambda session: session.documents.pending(collection, embedder.model_id))
                 left = deadline - time.monotonic()
-                if not pending or left <= 0 or self._state in ("unavailable", "off"):
+                if not pending or left <= 0 or self._thread is None or not self._thread.is_alive():
                     return pending
                 self._wake.set()
                 with self._progress:
@@ -152,6 +155,7 @@ class IndexingService:
         """Do one batch; returns the seconds it took, 0.0 when there was nothing to do."""
         if not self._has_work():
             self._state, self._problem = "idle", ""
+            self._serve()
             return 0.0
         embedder = self._embedding.load()
         self._register(embedder)
@@ -174,6 +178,20 @@ class IndexingService:
             return session.documents.counter() > 0 if model is None else session.documents.pending(None, model) > 0
 
         return self._store.read(work)
+
+    def _serve(self) -> None:
+        """Nothing waits any more: from now on this model may answer alone."""
+        model = self._embedding.model_id
+        if not self._registered or model is None:
+            return
+        if self._store.read(lambda session: session.metadata.get(SERVING_MODEL)) == model:
+            return
+
+        def work(session: Session) -> None:
+            session.metadata.set(SERVING_MODEL, model)
+            session.metadata.set(SERVING_SPEC, self._embedding.spec)
+
+        self._store.write(work)
 
     def _model(self, session: Session) -> str | None:
         """The model that this process uses, or meant when it was last loaded; None before that."""

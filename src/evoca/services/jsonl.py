@@ -76,17 +76,20 @@ def _values(text: str) -> Iterator[object]:
 
 
 def _record(number: int, value: object, limits: Limits) -> Iterator[Record]:
+    if not isinstance(value, Mapping):
+        yield Remark(number, "not a JSON object")
+        return
+    fields = cast("Mapping[str, object]", value)
     try:
-        if not isinstance(value, Mapping):
-            raise _Unusable("not a JSON object")
-        fields = cast("Mapping[str, object]", value)
-        kind = fields.get("type")
-        if kind == "entity":
-            yield from _entity(number, fields, limits)
-        elif kind == "relation":
-            yield RelationRecord(number, _relation(fields, limits))
-        else:
-            raise _Unusable("no type: entity or relation" if kind is None else "unknown type: not entity or relation")
+        match fields.get("type"):
+            case "entity":
+                yield from _entity(number, fields, limits)
+            case "relation":
+                yield RelationRecord(number, _relation(fields, limits))
+            case None:
+                yield Remark(number, "no type: entity or relation")
+            case _:
+                yield Remark(number, "unknown type: not entity or relation")
     except _Unusable as reason:
         yield Remark(number, str(reason))
 

@@ -11,7 +11,6 @@ from evoca.domain.text import fold_case, nfc
 from evoca.services.views import EntityDetails, EntityView, GraphView, Page, views_of
 from evoca.storage.contract import Session, Store
 
-
 T = TypeVar("T")
 
 

@@ -10,7 +10,6 @@ from evoca.domain.clock import Clock, Instant
 from evoca.errors import EvocaError
 from evoca.storage.contract import Session, Store
 
-
 _COMPANY = 20
 """Of the entities read together the first so many count as company: pairs grow with the square."""
 
