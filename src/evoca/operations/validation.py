@@ -35,6 +35,8 @@ Step = str | int
 Check = Callable[[object, Limits], object]
 _OMITTED = object()
 _LARGEST = 10**300
+_TELLING = 2**53
+"""Bounds from here on are told only to who exceeds them."""
 _SHOWN = 80
 """How much of an unknown name an error repeats."""
 
@@ -173,7 +175,7 @@ def _number_check(shape: NumberShape) -> Check:
         if isinstance(value, float) and not (math.isfinite(value) and (value.is_integer() or not shape.whole)):
             raise _refuse(f"expected {expected}, got {value}")
         if (least is not None and value < least) or (most is not None and value > most):
-            raise _refuse(f"must be {_range(least, most)}, got {_short(value)}")
+            raise _refuse(f"must be {_range(least, most, value)}, got {_short(value)}")
         if mark is not None and value > (highest := _limit(limits, mark.limit)):
             raise _exceeded(mark, _short(value), highest)
         if abs(value) > _LARGEST:
@@ -183,10 +185,11 @@ def _number_check(shape: NumberShape) -> Check:
     return check
 
 
-def _range(least: float | None, most: float | None) -> str:
+def _range(least: float | None, most: float | None, given: float) -> str:
     if least is None:
         return f"at most {most}"
-    return f"at least {least}" if most is None else f"between {least} and {most}"
+    told = most is not None and (most < _TELLING or given > most)
+    return f"between {least} and {most}" if told else f"at least {least}"
 
 
 def _short(value: float) -> str:
