@@ -56,6 +56,8 @@ _TOO_MANY = "Too many observations: {n} > {most}. Split into smaller batches."
 
 FreeType = Annotated[str, AtMost("type")]
 """A type of the client's own; the official server takes any text, the empty one too."""
+KnownName = Annotated[str, AtMost("name")]
+"""A name that is only looked up: an unknown or blank one is not found, a longer one than any is a mistake."""
 RecordType = Annotated[str, Hidden()]
 """The `type` of a pasted JSONL record."""
 
@@ -121,7 +123,7 @@ class AddObservationsInput(Input):
         description="The entity, when observations are texts.",
     )
     observations: Annotated[
-        list[TextOr[AddGroup]],
+        list[Annotated[TextOr[AddGroup], AtMost("text", _TOO_LONG)]],
         AtMost("items", _TOO_MANY),
     ] = Field(
         validation_alias=AliasChoices("observations", "contents"),
@@ -154,19 +156,19 @@ _ADD_FORMS = (
 
 class DeleteEntitiesInput(Input):
     entity_names: Annotated[
-        list[str], AtMost("items", "Too many entity names: {n} > {most}. Delete fewer entities at a time.")
+        list[KnownName], AtMost("items", "Too many entity names: {n} > {most}. Delete fewer entities at a time.")
     ] = Field(alias="entityNames")
 
 
 class RemoveGroup(Input):
-    entity_name: str = Field(validation_alias=AliasChoices("entityName", "name"))
+    entity_name: KnownName = Field(validation_alias=AliasChoices("entityName", "name"))
     observations: Annotated[list[str], AtMost("items", _TOO_MANY)] = Field(
         validation_alias=AliasChoices("observations", "contents")
     )
 
 
 class DeleteObservationsInput(Input):
-    name: str | None = Field(
+    name: KnownName | None = Field(
         default=None,
         validation_alias=AliasChoices("name", "entityName"),
         description="The entity; goes with observations.",
@@ -194,9 +196,9 @@ class DeleteObservationsInput(Input):
 
 class DeleteTriple(Input):
     type: RecordType | None = None
-    from_: str = Field(validation_alias=AliasChoices("from", "from_entity"), serialization_alias="from")
-    to: str = Field(validation_alias=AliasChoices("to", "to_entity"))
-    relation_type: str = Field(alias="relationType")
+    from_: KnownName = Field(validation_alias=AliasChoices("from", "from_entity"), serialization_alias="from")
+    to: KnownName = Field(validation_alias=AliasChoices("to", "to_entity"))
+    relation_type: FreeType = Field(alias="relationType")
     context: Annotated[str, Hidden()] | None = None
 
 
@@ -219,7 +221,7 @@ class SearchNodesInput(ReadGraphInput):
 
 class OpenNodesInput(ReadGraphInput):
     names: Annotated[
-        list[str], AtMost("items", "Too many entity names: {n} > {most}. Request fewer entities at a time.")
+        list[KnownName], AtMost("items", "Too many entity names: {n} > {most}. Request fewer entities at a time.")
     ] = Field(description="Exact names.")
     details: bool = Field(default=False, description="Add ids, kinds, times, status, reflections, relation ids.")
     kinds: list[str] | None = Field(default=None, description="Only observations of these kinds.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evoca.domain.clock import Clock
-from evoca.errors import StoreBusy, StoreUnopenable
+from evoca.errors import StoreBusy, StoreReadOnly, StoreUnopenable
 from evoca.storage.sqlite.database import Database, Patience, tune
 from evoca.storage.sqlite.faults import not_a_store, unopenable
 from evoca.storage.sqlite.migrations import APPLICATION_ID, Migration, Migrator, packaged
@@ -94,7 +94,7 @@ class Opener:
         database = self._connect()
         try:
             self._identify(database)
-        except StoreUnopenable:
+        except (StoreUnopenable, StoreReadOnly):
             database.close()
             if not self._path.is_file() or self._log_holds_data():
                 raise
