@@ -205,11 +205,21 @@ def _with_inverses(call: Call, _: Graph) -> Call:
 
 
 def _asked_only(case: Case) -> Case:
-    """The reply names the relations that were asked for, not their inverses."""
+    """The reply names the relations that were asked for, not their inverses, and none twice over."""
     if case.call.tool != "create_relations" or case.outcome.is_error:
         return case
-    asked = set(case.call.triples())
-    return replace(case, outcome=Outcome(False, tuple(t for t in case.outcome.answer if t in asked)))
+    if not any(predicate in INVERSES for _, predicate, _ in case.call.triples()):
+        return case
+    there = set(case.before.triples)
+    made: list[Triple] = []
+    for subject, predicate, other in case.call.triples():
+        triple = (subject, predicate, other)
+        if triple not in there and triple in case.after.triples:
+            made.append(triple)
+            there.add(triple)
+            if predicate in INVERSES:
+                there.add((other, INVERSES[predicate], subject))
+    return replace(case, outcome=Outcome(False, tuple(made)))
 
 
 def _texts_once(call: Call, _: Graph) -> Call:

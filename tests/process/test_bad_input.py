@@ -193,18 +193,12 @@ def test_text_that_cannot_be_kept_is_refused_wherever_it_stands(stable: Server, 
 
 
 def test_a_megabyte_of_text_is_refused_with_its_limit(stable: Server) -> None:
-    """Where a name only asks for something, it may also simply not be found."""
-    for tool, arguments, _ in _texts(MEGABYTE):
-        before = snapshot(stable)
-        reply = stable.call(tool, arguments)
-        if tool.startswith(("create_", "add_", "search_")):
-            sentence = refused(reply, "1000000")
-            assert len(sentence) < 2_000, "the text itself is in the error"
-            assert snapshot(stable) == before
-        else:
-            assert len(reply.error) < 2_000 or not reply.is_error
-            stable.ok("create_entities", entities(entity("Pozo", "seco", "hondo"), entity("Molino", "muele")))
-            stable.ok("create_relations", relations(triple("Pozo", "junto_a", "Molino")))
+    before = snapshot(stable)
+    for tool, arguments, field in _texts(MEGABYTE):
+        sentence = refused(stable.call(tool, arguments), "1000000")
+        assert len(sentence) < 500, "the text itself is in the error"
+        assert any(word in sentence.casefold() for word in (field.casefold(), "observation", "query")), sentence
+        assert snapshot(stable) == before
 
 
 MANY: list[Json] = [f"N{n}" for n in range(TOO_MANY)]
@@ -246,7 +240,7 @@ def test_too_much_in_one_call_is_refused_with_both_numbers(
 def test_a_limit_out_of_range_is_refused_and_never_clamped(stable: Server, tool: str, limit: Json) -> None:
     given: dict[str, JsonObject] = {"open_nodes": {"names": ["Pozo"]}, "read_graph": {}}
     arguments = {**given.get(tool, {"query": "x"}), "limit": limit}
-    _refused_without_effect(stable, tool, arguments, "limit")
+    _refused_without_effect(stable, tool, arguments, "imit")
 
 
 @pytest.mark.parametrize("offset", [-1, 1.5, -(10**30), "uno", False])

@@ -143,7 +143,8 @@ def test_stdout_carries_json_rpc_and_nothing_else(home: Path, store: Path, tmp_p
         server.close_stdin()
         server.wait()
         lines = list(server.lines)
-        assert all(call.answer.done() for call in pending)
+        answers = {tool: call.reply() for (tool, _), call in zip(calls[:-1], pending, strict=False)}
+        assert answers["search_semantic"].names("results"), "the model was not loaded"
     assert len(lines) >= len(calls) + 2
     for line in lines:
         message: object = json.loads(line)

@@ -100,6 +100,12 @@ class Reply:
         stated = self.data.get("error", self._from_text().get("error"))
         return stated if isinstance(stated, str) else self.text
 
+    @property
+    def complaint(self) -> str:
+        """The sentence, and the hint that may stand beside it."""
+        hint = self.data.get("hint", "")
+        return f"{self.error} {hint}".strip()
+
     def _from_text(self) -> JsonObject:
         try:
             parsed: object = json.loads(self.text)
@@ -299,7 +305,7 @@ class Server:
     def ok(self, tool: str, arguments: JsonObject | None = None, timeout: float = DEADLINE) -> Reply:
         """Call a tool that must succeed."""
         reply = self.call(tool, arguments, timeout)
-        assert not reply.is_error, f"{tool}: {reply.text}"
+        assert not reply.is_error, f"{tool}: {reply.text}\n{self.stderr()[-2000:]}"
         return reply
 
     # -- life ------------------------------------------------------------------------------------

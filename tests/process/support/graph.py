@@ -69,7 +69,7 @@ def check_integrity(store: Path) -> None:
 def refused(reply: Reply, *fragments: str) -> str:
     """The sentence of a call that must fail; fails unless it is readable and has each of the fragments."""
     assert reply.is_error, f"accepted: {reply.text[:500]}"
-    sentence = reply.error
+    sentence = reply.complaint
     assert sentence.strip()
     for leak in ("Traceback", 'File "', "apsw", "pydantic.dev"):
         assert leak not in reply.text, reply.text[:2000]
