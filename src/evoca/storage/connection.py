@@ -49,10 +49,20 @@ class SubstringHits:
 
 
 class Indexes(Protocol):
-    """The engine's full text and substring indexes. Rows are removed before rows are added."""
+    """The engine's full text and substring indexes."""
 
-    def write_terms(self, removed: Iterable[int], added: Iterable[tuple[int, Terms]]) -> None: ...
-    def write_substrings(self, removed: Iterable[int], added: Iterable[tuple[int, str]]) -> None: ...
+    def write_terms(self, removed: Iterable[int], added: Iterable[tuple[int, Terms]]) -> None:
+        """Take documents out, then put documents in; a document in both is replaced."""
+        ...
+
+    def write_substrings(self, changed: Iterable[int], last_id: int) -> None:
+        """Bring the substring index in step with entities and observations that were changed or removed.
+
+        New ones, up to `last_id` (0: nothing was added), may stay out of it for a while: the engine knows
+        how far the index goes and looks through the rest.
+        """
+        ...
+
     def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]: ...
     def substring_hits(self, collection: int, folded: str) -> SubstringHits:
         """What may hold `folded` (not empty), at least all that does."""

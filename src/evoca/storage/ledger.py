@@ -120,9 +120,10 @@ class Ledger:
         self._next_id = 0
         self._first_id = 0
         self.terms: Journal[Terms] = Journal()
-        self.substrings: Journal[str] = Journal()
         self._group_feed = _Feed()
         self._unit_feed = _Feed()
+        self._group_substrings: set[int] = set()
+        self._unit_substrings: set[int] = set()
         self._bumped: set[int] = set()
 
     # -- units of work ---------------------------------------------------------------------------
@@ -130,17 +131,18 @@ class Ledger:
     def keep_unit(self) -> None:
         """The unit succeeded: its debts become the group's."""
         self.terms.keep_unit()
-        self.substrings.keep_unit()
         self._group_feed.put(self._unit_feed.changed)
         self._group_feed.drop(self._unit_feed.removed)
+        self._group_substrings |= self._unit_substrings
+        self._unit_substrings.clear()
         self._unit_feed = _Feed()
         self._bumped.clear()
 
     def forget_unit(self) -> None:
         """The unit was rolled back. The ids it took stay taken."""
         self.terms.forget_unit()
-        self.substrings.forget_unit()
         self._unit_feed = _Feed()
+        self._unit_substrings.clear()
         self._bumped.clear()
 
     # -- what units owe --------------------------------------------------------------------------
@@ -165,28 +167,34 @@ class Ledger:
     def documents_removed(self, ids: Iterable[int]) -> None:
         self._unit_feed.drop(ids)
 
+    def substrings_changed(self, owners: Iterable[int]) -> None:
+        """Owners that the substring index knows have another text, or are gone."""
+        self._unit_substrings.update(owners)
+
     # -- payment ---------------------------------------------------------------------------------
 
     def settle(self) -> None:
         """Write the group's debts; nothing but COMMIT comes after."""
-        self._write_indexes()
         if self._next_id != self._first_id:
             self._connection.run(_SAVE_NEXT_ID, {"next": self._next_id})
         if self._group_feed.changed or self._group_feed.removed:
             self._write_feed()
+        self._write_terms()
+        if self._next_id or self._group_substrings:
+            self._indexes.write_substrings(self._group_substrings, max(0, self._next_id - 1))
 
     def expose(self) -> None:
         """Write the index rows owed so far, because the unit is about to search."""
-        self._write_indexes()
+        self._write_terms()
         self.terms.written_by_unit()
-        self.substrings.written_by_unit()
+        dirty = self._group_substrings | self._unit_substrings
+        if dirty:
+            self._indexes.write_substrings(dirty, 0)
 
-    def _write_indexes(self) -> None:
-        terms, substrings = self.terms.unwritten(), self.substrings.unwritten()
+    def _write_terms(self) -> None:
+        terms = self.terms.unwritten()
         if terms:
             self._indexes.write_terms(_removed(terms), _added(terms))
-        if substrings:
-            self._indexes.write_substrings(_removed(substrings), _added(substrings))
 
     def _write_feed(self) -> None:
         counter = self._connection.select(_ADVANCE, {}, tuple[int])[0][0]

@@ -141,7 +141,7 @@ ORDER BY e.id
 _ALL = f"""{_SELECT}
 WHERE e.collection_id = :collection AND (:ended OR e.active = 1)
 ORDER BY e.id
-"""  # noqa: S608 -- put together from constants
+"""
 _INSERT = """
 INSERT INTO edges (id, collection_id, subject_id, predicate, object_id, value, context, source, confidence,
                    created_at, valid_from)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from evoca.domain.clock import Instant
 from evoca.domain.graph import DEFAULT_KIND, NewObservation, Observation
+from evoca.domain.text import passages
 from evoca.storage.connection import Connection, json_list
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.entities import signed_crc
-from evoca.storage.repositories.passages import DocumentWriter, cut_observation
+from evoca.storage.repositories.passages import DocumentWriter, observation_documents
 
 _Row = tuple[int, int, str, str | None, int | None, int | None, int, int]
 
@@ -57,13 +59,11 @@ class ObservationRepository:
     def insert(self, collection: int, rows: Sequence[NewObservation], at: Instant) -> list[int]:
         if not rows:
             return []
-        # An observation takes an id for each of its documents; cut with 0 for the id to know how many.
-        needed = [max(1, len(cut_observation(0, row.entity_id, row.content))) for row in rows]
-        number = self._ledger.take_ids(sum(needed))
-        ids: list[int] = []
-        for count in needed:
-            ids.append(number)
-            number += count
+        # An observation takes an id for each of its documents.
+        pieces = [passages(row.content) for row in rows]
+        needed = [len(each) or 1 for each in pieces]
+        first = self._ledger.take_ids(sum(needed))
+        ids = list(accumulate(needed[:-1], initial=first))
         self._connection.run_many(
             _INSERT,
             (
@@ -80,11 +80,12 @@ class ObservationRepository:
                 for number, row in zip(ids, rows, strict=True)
             ),
         )
-        cut = [
-            (number, row.entity_id, row.content, cut_observation(number, row.entity_id, row.content))
-            for number, row in zip(ids, rows, strict=True)
+        documents = [
+            document
+            for number, row, cut in zip(ids, rows, pieces, strict=True)
+            for document in observation_documents(number, row.entity_id, cut)
         ]
-        self._documents.add_observations(collection, cut)
+        self._documents.add(collection, documents)
         return ids
 
     def supersede(self, observation: int, at: Instant) -> None:

@@ -6,13 +6,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from evoca.domain.graph import DEFAULT_TYPE
-from evoca.domain.text import analyse, fold_case, passages
+from evoca.domain.text import Passage, analyse
 from evoca.storage.connection import Connection, Terms, Value, json_list
 from evoca.storage.contract import NewDocument, OwnerKind
 from evoca.storage.ledger import Ledger
-
-_BETWEEN = "\x1f"
-"""Stands between an entity's name and type in the substring index; hits across it fail their verification."""
 
 
 def entity_text(name: str, entity_type: str) -> str:
@@ -34,26 +31,17 @@ class DocumentWriter:
 
     def add_entities(self, collection: int, entities: Sequence[tuple[int, str, str]]) -> None:
         """Index new entities: (id, name, type)."""
-        for entity, name, entity_type in entities:
-            self._ledger.substrings.put(entity, fold_case(name + _BETWEEN + entity_type))
-        self._add(collection, [_entity_document(*entity) for entity in entities])
+        self.add(collection, [_entity_document(*entity) for entity in entities])
 
     def replace_entity(self, collection: int, entity: int, name: str, entity_type: str) -> None:
         """Index an entity anew; its vectors are of another text and go."""
-        self._ledger.substrings.put(entity, fold_case(name + _BETWEEN + entity_type), replaces=True)
+        self._ledger.substrings_changed([entity])
         self._connection.run(_DELETE_DOCUMENT, {"id": entity})
-        self._add(collection, [_entity_document(entity, name, entity_type)], replaces=True)
-
-    def add_observations(self, collection: int, cut: Sequence[tuple[int, int, str, list[NewDocument]]]) -> None:
-        """Index new observations: (id, entity id, content, documents)."""
-        for observation, _entity, content, _documents in cut:
-            self._ledger.substrings.put(observation, fold_case(content))
-        self._add(collection, [document for *_rest, documents in cut for document in documents])
+        self.add(collection, [_entity_document(entity, name, entity_type)], replaces=True)
 
     def drop(self, owners: Sequence[int]) -> None:
         """Take owners out of the indexes, with their documents, vectors and pending work."""
-        for owner in owners:
-            self._ledger.substrings.drop(owner)
+        self._ledger.substrings_changed(owners)
         rows = self._connection.select(_DOCUMENTS_OF, {"owners": json_list(owners)}, tuple[int, int])
         ids = [owner + part for owner, more in rows for part in range(more + 1)]
         for document in ids:
@@ -61,7 +49,8 @@ class DocumentWriter:
         self._connection.run_many(_DELETE_DOCUMENTS, ((document,) for document in ids))
         self._ledger.documents_removed(ids)
 
-    def _add(self, collection: int, documents: Sequence[NewDocument], replaces: bool = False) -> None:
+    def add(self, collection: int, documents: Sequence[NewDocument], replaces: bool = False) -> None:
+        """Index documents. `replaces`: the text index still knows older ones with these ids."""
         rows: list[tuple[Value, ...]] = []
         put = self._ledger.terms.put
         for each in documents:
@@ -96,9 +85,8 @@ def _entity_document(entity: int, name: str, entity_type: str) -> NewDocument:
     return NewDocument(OwnerKind.ENTITY, entity, entity, entity_text(name, entity_type))
 
 
-def cut_observation(observation: int, entity: int, content: str) -> list[NewDocument]:
+def observation_documents(observation: int, entity: int, pieces: Sequence[Passage]) -> list[NewDocument]:
     """The documents of an observation, none for a blank one. They take ids from `observation` on."""
-    pieces = passages(content)
     last = len(pieces) - 1
     return [
         NewDocument(OwnerKind.OBSERVATION, observation, entity, piece.text, part, piece.begin, last - part)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 import apsw
 
@@ -43,6 +43,17 @@ class Patience:
         return True
 
 
+class _Cursor(Protocol):
+    def fetchall(self) -> list[tuple[Value, ...]]: ...
+
+
+class _Statements(Protocol):
+    """The part of apsw's connection whose published types leave something open."""
+
+    def execute(self, statements: str, bindings: Mapping[str, Value], /) -> _Cursor: ...
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Value]], /) -> _Cursor: ...
+
+
 class Database:
     """A connection that speaks in `evoca.errors`. For one thread at a time."""
 
@@ -55,6 +66,7 @@ class Database:
         try:
             self._db = apsw.Connection(uri or str(path), flags, vfs, _STATEMENTS)
             self._db.set_busy_handler(patience)
+            self._statements = cast(_Statements, self._db)
         except apsw.Error as fault:
             raise translated(fault, location) from fault
 
@@ -62,19 +74,19 @@ class Database:
 
     def select(self, sql: str, values: Mapping[str, Value], shape: type[Row]) -> list[Row]:  # noqa: ARG002 -- for types
         try:
-            return cast(list[Row], self._db.execute(sql, values).fetchall())
+            return cast(list[Row], self._statements.execute(sql, values).fetchall())
         except apsw.Error as fault:
             raise translated(fault, self.location) from fault
 
     def run(self, sql: str, values: Mapping[str, Value]) -> None:
         try:
-            self._db.execute(sql, values).fetchall()
+            self._statements.execute(sql, values).fetchall()
         except apsw.Error as fault:
             raise translated(fault, self.location) from fault
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         try:
-            self._db.executemany(sql, rows)
+            self._statements.executemany(sql, rows)
         except apsw.Error as fault:
             raise translated(fault, self.location) from fault
 

@@ -6,7 +6,8 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from evoca.storage.connection import SubstringHits, Terms
+from evoca.domain.text import fold_case
+from evoca.storage.connection import SubstringHits, Terms, json_list
 from evoca.storage.sqlite.database import Database
 
 if TYPE_CHECKING:
@@ -15,8 +16,17 @@ if TYPE_CHECKING:
 
 _LONGEST = 64
 _GRAM = 3
-_MOST_GRAMS = 24
-"""So many of a long needle's trigrams are asked for; verification does the rest."""
+_GRAMS_ASKED = 4
+"""Of a needle the so many rarest trigrams are asked for. Each costs its list of hits; verification does the rest."""
+_LAG = 256
+"""So many new ids may be missing from the substring index before they are added all at once.
+
+Added one by one they would cost five times as much; looking through them costs a search 0.1 ms.
+"""
+_BETWEEN = "\x1f"
+"""Stands between an entity's name and type in the substring index; hits across it fail their verification."""
+_FREQUENT_FIRST = " eaosnrildtcupmbghyqvfzjñxkw"
+_RARITY = {letter: rank for rank, letter in enumerate(_FREQUENT_FIRST)}
 
 
 class SqliteIndexes:
@@ -31,9 +41,28 @@ class SqliteIndexes:
             _INSERT_TERMS, ((row, _indexed(each.collection, each.terms)) for row, each in added if each.terms)
         )
 
-    def write_substrings(self, removed: Iterable[int], added: Iterable[tuple[int, str]]) -> None:
-        self._database.run_many(_DELETE_SUBSTRINGS, ((row,) for row in removed))
-        self._database.run_many(_INSERT_SUBSTRINGS, added)
+    def write_substrings(self, changed: Iterable[int], last_id: int) -> None:
+        reach = self._database.number(_REACH)
+        known = [row for row in changed if row <= reach]
+        if known:
+            self._database.run_many(_DELETE_SUBSTRINGS, ((row,) for row in known))
+            values = {"ids": json_list(known)}
+            self._add_substrings(
+                self._database.select(_ENTITIES_BY_ID, values, tuple[int, str, str]),
+                self._database.select(_OBSERVATIONS_BY_ID, values, tuple[int, str]),
+            )
+        if last_id - reach >= _LAG:
+            values = {"reach": reach}
+            self._add_substrings(
+                self._database.select(_NEW_ENTITIES, values, tuple[int, str, str]),
+                self._database.select(_NEW_OBSERVATIONS, values, tuple[int, str]),
+            )
+            self._database.run(_SET_REACH, {"reach": last_id})
+
+    def _add_substrings(self, entities: list[tuple[int, str, str]], observations: list[tuple[int, str]]) -> None:
+        rows = [(row, fold_case(name + _BETWEEN + entity_type)) for row, name, entity_type in entities]
+        rows += [(row, fold_case(content)) for row, content in observations]
+        self._database.run_many(_INSERT_SUBSTRINGS, sorted(rows))
 
     def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         """FTS5 gives rowids in ascending order; as one text they reach numpy twice as fast as row by row."""
@@ -49,15 +78,19 @@ class SqliteIndexes:
 
     def substring_hits(self, collection: int, folded: str) -> SubstringHits:
         if len(folded) < _GRAM:
-            values = {"collection": collection}
-            return SubstringHits(
-                self._database.select(_ALL_ENTITIES, values, tuple[int, str, str]),
-                self._database.select(_ALL_OBSERVATIONS, values, tuple[int, str]),
-            )
+            return self._rows_beyond(collection, 0)
         values = {"collection": collection, "query": _trigram_query(folded)}
+        beyond = self._rows_beyond(collection, self._database.number(_REACH))
         return SubstringHits(
-            self._database.select(_ENTITIES, values, tuple[int, str, str]),
-            self._database.select(_OBSERVATIONS, values, tuple[int, str]),
+            self._database.select(_ENTITIES, values, tuple[int, str, str]) + list(beyond.entities),
+            self._database.select(_OBSERVATIONS, values, tuple[int, str]) + list(beyond.observations),
+        )
+
+    def _rows_beyond(self, collection: int, reach: int) -> SubstringHits:
+        values = {"collection": collection, "reach": reach}
+        return SubstringHits(
+            self._database.select(_ENTITIES_BEYOND, values, tuple[int, str, str]),
+            self._database.select(_OBSERVATIONS_BEYOND, values, tuple[int, str]),
         )
 
 
@@ -75,9 +108,13 @@ def _indexed(collection: int, terms: Sequence[str]) -> str:
 
 
 def _trigram_query(folded: str) -> str:
-    grams = list(dict.fromkeys(folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1)))
-    step = max(1, len(grams) // _MOST_GRAMS)
-    return " AND ".join('"' + gram.replace('"', '""') + '"' for gram in grams[::step])
+    grams = dict.fromkeys(folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1))
+    rarest = sorted(grams, key=_rarity, reverse=True)[:_GRAMS_ASKED]
+    return " AND ".join('"' + gram.replace('"', '""') + '"' for gram in rarest)
+
+
+def _rarity(gram: str) -> int:
+    return sum(_RARITY.get(letter, len(_RARITY)) for letter in gram)
 
 
 _DELETE_TERMS = "DELETE FROM text_index WHERE rowid = ?"
@@ -93,7 +130,20 @@ _OBSERVATIONS = """
 SELECT o.entity_id, o.content FROM substring_index s JOIN observations o ON o.id = s.rowid
 WHERE s.substring_index MATCH :query AND o.collection_id = :collection AND o.superseded_at IS NULL
 """
-_ALL_ENTITIES = "SELECT id, name, entity_type FROM entities WHERE collection_id = :collection"
-_ALL_OBSERVATIONS = """
-SELECT entity_id, content FROM observations WHERE collection_id = :collection AND superseded_at IS NULL
+# The unary plus keeps the planner from the collection's index: few rows lie beyond the reach.
+_ENTITIES_BEYOND = """
+SELECT id, name, entity_type FROM entities WHERE id > :reach AND +collection_id = :collection
+"""
+_OBSERVATIONS_BEYOND = """
+SELECT entity_id, content FROM observations
+WHERE id > :reach AND collection_id = :collection AND superseded_at IS NULL
+"""
+_REACH = "SELECT value FROM counters WHERE name = 'substrings'"
+_SET_REACH = "UPDATE counters SET value = :reach WHERE name = 'substrings'"
+_NEW_ENTITIES = "SELECT id, name, entity_type FROM entities WHERE id > :reach"
+_NEW_OBSERVATIONS = "SELECT id, content FROM observations WHERE id > :reach AND superseded_at IS NULL"
+_ENTITIES_BY_ID = "SELECT id, name, entity_type FROM entities WHERE id IN (SELECT value FROM json_each(:ids))"
+_OBSERVATIONS_BY_ID = """
+SELECT id, content FROM observations
+WHERE id IN (SELECT value FROM json_each(:ids)) AND superseded_at IS NULL
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from evoca.errors import ShuttingDown
@@ -33,7 +33,7 @@ class Readers:
         self._closed = False
 
     @contextmanager
-    def lend(self) -> Iterator[Reader]:
+    def lend(self) -> Generator[Reader]:
         """A reader inside a transaction: it sees one state of the store until it is given back."""
         reader = self._take()
         try:
@@ -49,7 +49,7 @@ class Readers:
             self._give_back(reader)
 
     @contextmanager
-    def gap(self, patience: float) -> Iterator[bool]:
+    def gap(self, patience: float) -> Generator[bool]:
         """A moment without readers: new ones wait. Yields False when those at work took longer than `patience` s."""
         with self._changed:
             self._paused = True

@@ -92,7 +92,9 @@ _AGREEMENT = {
         SELECT (SELECT count(*) FROM documents WHERE words > 0) <> (SELECT count(*) FROM text_index_docsize)
     """,
     "contents and the substring index differ": """
-        SELECT (SELECT count(*) FROM entities) + (SELECT count(*) FROM observations WHERE superseded_at IS NULL)
+        SELECT (SELECT count(*) FROM entities WHERE id <= value)
+            + (SELECT count(*) FROM observations WHERE id <= value AND superseded_at IS NULL)
             <> (SELECT count(*) FROM substring_index_docsize)
+        FROM counters WHERE name = 'substrings'
     """,
 }

@@ -17,7 +17,8 @@ CREATE TABLE counters (
 ) WITHOUT ROWID;
 
 -- items: the next free id. documents: the change counter. documents_kept: changes up to it are forgotten.
-INSERT INTO counters (name, value) VALUES ('items', 1), ('documents', 0), ('documents_kept', 0);
+-- substrings: the last id that the substring index knows.
+INSERT INTO counters (name, value) VALUES ('items', 1), ('documents', 0), ('documents_kept', 0), ('substrings', 0);
 
 CREATE TABLE metadata (
     key   TEXT PRIMARY KEY,
