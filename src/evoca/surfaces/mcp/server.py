@@ -20,6 +20,10 @@ from evoca.surfaces.rendering import compact, refusal, sentence
 
 Context = ServerRequestContext[None]
 
+# What 2026-07-28 wants in results; the SDK leaves it out for older clients.
+_COMPLETE: Mapping[str, object] = {"resultType": "complete"}
+_FRESH: Mapping[str, object] = {**_COMPLETE, "ttlMs": 0, "cacheScope": "private"}
+
 INSTRUCTIONS = """\
 Evoca is this user's long-term memory; it outlives the conversation.
 
@@ -48,7 +52,6 @@ def build_server(backend: Backend, workers: Workers) -> tuple[Server[None], Grap
         "evoca",
         version=__version__,
         title="Evoca memory",
-        description="A memory for AI agents: a knowledge graph searched by words and by meaning.",
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
     )
@@ -75,7 +78,7 @@ class _Tools:
     async def listing(self, _context: Context, params: types.PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
         if self._listing is None:
-            self._listing = {"tools": [tool(each) for each in self.backend.catalogue if each.listed]}
+            self._listing = {"tools": [tool(each) for each in self.backend.catalogue if each.listed], **_FRESH}
         return self._listing
 
 
@@ -122,7 +125,7 @@ class _CallTool:
 
 
 def _reply(result: Mapping[str, object]) -> dict[str, object]:
-    return {"content": [{"type": "text", "text": compact(result)}], "structuredContent": result}
+    return {"content": [{"type": "text", "text": compact(result)}], "structuredContent": result, **_COMPLETE}
 
 
 class _Resource:
@@ -151,11 +154,11 @@ class _Resource:
             "description": "All entities, their observations and the relations between them",
             "mimeType": "application/json",
         }
-        return {"resources": [described]}
+        return {"resources": [described], **_FRESH}
 
     async def templates(self, _context: Context, params: types.PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
-        return {"resourceTemplates": []}
+        return {"resourceTemplates": [], **_FRESH}
 
     async def read(self, _context: Context, params: types.ReadResourceRequestParams) -> HandlerResult:
         _known(str(params.uri))
@@ -163,7 +166,7 @@ class _Resource:
             text = await self._workers.run(lambda: compact(answer(self._backend, self._graph, {})), read_only=True)
         except EvocaError as error:
             raise MCPError(types.INTERNAL_ERROR, sentence(error)) from None
-        return {"contents": [{"uri": GRAPH_URI, "mimeType": "application/json", "text": text}]}
+        return {"contents": [{"uri": GRAPH_URI, "mimeType": "application/json", "text": text}], **_FRESH}
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> HandlerResult:
         _known(str(params.uri))
