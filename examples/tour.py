@@ -94,7 +94,9 @@ class Memory:
         return cast("Json", result.structured_content)
 
     async def ask(self, question: str, limit: int = 3) -> list[Json]:
-        return entries(await self.call("search_semantic", query=question, limit=limit, track=False), "results")
+        return entries(
+            await self.call("search_semantic", query=question, limit=limit, track=False, explain=True), "results"
+        )
 
 
 async def move_in(memory: Memory) -> None:
@@ -160,7 +162,8 @@ async def find_meaning(memory: Memory) -> None:
         hits = await memory.ask(question)
         tell(f"{question}  {_DIM}({remark}){_PLAIN}")
         best = hits[0]
-        show(str(best["name"]), f"{best['entityType']}, score {best['limbic_score']}", texts(best))
+        passage = cast("Json", best["explain"])["best_text"]
+        show(str(best["name"]), f"{best['entityType']}, score {best['limbic_score']}", [str(passage)])
         found = [str(hit["name"]) for hit in hits]
         expect(answer in found, f"{answer} is not among the first three: {', '.join(found)}")
 
