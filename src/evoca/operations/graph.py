@@ -317,11 +317,12 @@ def _delete_observations(services: Services, given: DeleteObservationsInput) -> 
     if given.deletions is None and outcomes[0].entity is None:
         raise EntityNotFound(outcomes[0].name)
     known = [outcome for outcome in outcomes if outcome.entity is not None]
+    unknown = dict.fromkeys(outcome.name for outcome in outcomes if outcome.entity is None)
     message = deletion_message(
         "Observations",
         "observations",
         sum(len(outcome.deleted) for outcome in outcomes),
-        (text for outcome in outcomes for text in outcome.missing),
+        (*unknown, *(text for outcome in known for text in outcome.missing)),
     )
     result: DeleteObservationsResult = {
         "success": True,
@@ -330,7 +331,6 @@ def _delete_observations(services: Services, given: DeleteObservationsInput) -> 
     }
     if given.deletions is None and outcomes[0].entity is not None:
         result["entity"] = entity_json(outcomes[0].entity)
-    unknown = dict.fromkeys(outcome.name for outcome in outcomes if outcome.entity is None)
     return with_errors(result, [f"Entity not found: {name}" for name in unknown])
 
 
