@@ -120,8 +120,10 @@ def _blank(call: Call) -> bool:
     match call.tool:
         case "create_entities":
             return any(not cast("str", item["name"]).strip() for item in call.items("entities"))
-        case "create_relations" | "delete_relations":
-            return call.tool == "create_relations" and any(not part.strip() for t in call.triples() for part in t)
+        case "create_relations":
+            return any(not part.strip() for triple in call.triples() for part in triple)
+        case "add_observations":
+            return any(not cast("str", item["entityName"]).strip() for item in call.items("observations"))
         case _:
             return False
 
@@ -150,7 +152,7 @@ def _merge_existing(case: Case) -> Case:
     """An existing entity takes the new texts and the given type, and is part of the reply, whole."""
     if case.call.tool != "create_entities" or case.outcome.is_error:
         return case
-    given = {node.name: node for node in _nodes(case.call.items("entities"))}
+    given = {node.name: node for node in _nodes(_merged_items(case.call, case.before).items("entities"))}
     if not any(name in given for name in case.before.names):
         return case
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -93,7 +94,8 @@ def graph_of(reply: Reply) -> Graph:
 def outcome_of(call: Call, reply: Reply) -> Outcome:
     """The reply's official keys, and nothing else of it."""
     if reply.is_error:
-        sentence = reply.error
+        # An error repeats a name as it was given, composed or not.
+        sentence = unicodedata.normalize("NFC", reply.error)
         return Outcome(is_error=True, answer=(sentence,) if call.tool == "add_observations" else ())
     match call.tool:
         case "create_entities":

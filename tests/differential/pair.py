@@ -68,6 +68,8 @@ class Pair:
         actual = self.evoca_outcome(call)
         if case.outcome.answer == (COUNTED,):
             _check_counted(call, actual)
+        elif case.outcome == Outcome(is_error=True):
+            assert actual.is_error, f"{call}: accepted"
         else:
             assert actual == case.outcome, f"{call}: answer"
         assert self.evoca_graph() == case.after, f"{call}: graph"
