@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         NewObservation,
         Observation,
     )
+    from evoca.domain.reflections import NewReflection, Reflection
 
 T = TypeVar("T")
 
@@ -173,6 +174,10 @@ class Observations(Protocol):
         """New ids in order. Indexes each text (documents per passage + substring)."""
         ...
 
+    def rewrite(self, collection: int, observation: int, content: str, kind: str) -> None:
+        """Change a live observation's text and kind; it keeps its id, the indexes follow."""
+        ...
+
     def supersede(self, observation: int, at: Instant) -> None:
         """Mark as replaced and take it out of the indexes."""
         ...
@@ -200,6 +205,14 @@ class Edges(Protocol):
         """New ids in order; none may be active already."""
         ...
 
+    def by_ids(self, ids: Iterable[int]) -> dict[int, Edge]:
+        """Entity-to-entity edges, ended ones too; unknown ids are absent."""
+        ...
+
+    def end(self, ids: Iterable[int], at: Instant) -> None:
+        """End those that are active; they stay as history."""
+        ...
+
     def delete(self, ids: Sequence[int]) -> None: ...
     def count(self, collection: int) -> int:
         """Active entity-to-entity edges."""
@@ -208,6 +221,31 @@ class Edges(Protocol):
     def degrees(self, entities: Iterable[int]) -> dict[int, int]:
         """Active edges at each entity; a `contiene`/`parte_de` pair counts once. Every asked id is a key."""
         ...
+
+
+class Reflections(Protocol):
+    def insert(self, collection: int, row: NewReflection, at: Instant) -> int:
+        """The new id. Indexes the content (documents per passage)."""
+        ...
+
+    def by_ids(self, ids: Iterable[int]) -> dict[int, Reflection]: ...
+    def about(self, target_type: str, targets: Iterable[int]) -> dict[int, list[Reflection]]:
+        """target id → its reflections, in order; every asked id is a key."""
+        ...
+
+    def matching(self, collection: int, author: str | None, mood: str | None, target_type: str | None) -> set[int]:
+        """Ids of those with this author, mood and target type; None: any."""
+        ...
+
+    def release(self, target_type: str, targets: Sequence[tuple[int, str]]) -> None:
+        """What was said of these targets (id, name) becomes global and remembers their names."""
+        ...
+
+    def move(self, old: int, new: int) -> None:
+        """What was said of one entity is said of another."""
+        ...
+
+    def count(self, collection: int) -> int: ...
 
 
 class Documents(Protocol):
@@ -292,6 +330,8 @@ class Session(Protocol):
     def observations(self) -> Observations: ...
     @property
     def edges(self) -> Edges: ...
+    @property
+    def reflections(self) -> Reflections: ...
     @property
     def documents(self) -> Documents: ...
     @property

@@ -141,6 +141,7 @@ SELECT d.id, substr(CASE d.owner_kind
         FROM entities WHERE id = d.owner_id
     )
     WHEN 2 THEN (SELECT content FROM observations WHERE id = d.owner_id)
+    WHEN 3 THEN (SELECT content FROM reflections WHERE id = d.owner_id)
 END, d.begin + 1, d.size)
 FROM documents d WHERE d.id IN (SELECT value FROM json_each(:ids))
 """

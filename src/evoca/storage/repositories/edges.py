@@ -73,6 +73,12 @@ class EdgeRepository:
         )
         return list(range(first, first + len(rows)))
 
+    def by_ids(self, ids: Iterable[int]) -> dict[int, Edge]:
+        return {row[0]: _edge(row) for row in self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)}
+
+    def end(self, ids: Iterable[int], at: Instant) -> None:
+        self._connection.run(_END, {"ids": json_list(ids), "at": at})
+
     def delete(self, ids: Sequence[int]) -> None:
         self._connection.run_many(_DELETE, ((edge,) for edge in ids))
 
@@ -146,6 +152,12 @@ _INSERT = """
 INSERT INTO edges (id, collection_id, subject_id, predicate, object_id, value, context, source, confidence,
                    created_at, valid_from)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_BY_IDS = f"""{_SELECT}
+WHERE e.id IN (SELECT value FROM json_each(:ids))
+"""
+_END = """
+UPDATE edges SET active = 0, ended_at = :at WHERE id IN (SELECT value FROM json_each(:ids)) AND active = 1
 """
 _DELETE = "DELETE FROM edges WHERE id = ?"
 _COUNT = """

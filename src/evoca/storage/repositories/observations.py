@@ -8,7 +8,7 @@ from itertools import accumulate
 from evoca.domain.clock import Instant
 from evoca.domain.graph import DEFAULT_KIND, NewObservation, Observation
 from evoca.domain.text import passages
-from evoca.storage.connection import Connection, json_list
+from evoca.storage.connection import Connection, Value, json_list
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.entities import signed_crc
 from evoca.storage.repositories.passages import DocumentWriter, observation_documents
@@ -88,6 +88,20 @@ class ObservationRepository:
         self._documents.add(collection, documents)
         return ids
 
+    def rewrite(self, collection: int, observation: int, content: str, kind: str) -> None:
+        values: dict[str, Value] = {
+            "id": observation,
+            "content": content,
+            "key": signed_crc(content),
+            "kind": None if kind == DEFAULT_KIND else kind,
+        }
+        for (entity,) in self._connection.select(_REWRITE, values, tuple[int]):
+            documents = observation_documents(observation, entity, passages(content))
+            if documents:
+                self._documents.rewrite(collection, documents)
+            else:
+                self._documents.drop([observation])
+
     def supersede(self, observation: int, at: Instant) -> None:
         self._connection.run(_SUPERSEDE, {"id": observation, "at": at})
         self._documents.drop([observation])
@@ -133,6 +147,11 @@ _BY_IDS = f"SELECT {_COLUMNS} FROM observations WHERE id IN (SELECT value FROM j
 _INSERT = """
 INSERT INTO observations (id, collection_id, entity_id, content, content_key, kind, supersedes, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_REWRITE = """
+UPDATE observations SET content = :content, content_key = :key, kind = :kind, similarity_flag = 0
+WHERE id = :id AND superseded_at IS NULL
+RETURNING entity_id
 """
 _SUPERSEDE = "UPDATE observations SET superseded_at = :at WHERE id = :id"
 _DELETE = "DELETE FROM observations WHERE id = ?"

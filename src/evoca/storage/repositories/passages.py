@@ -42,20 +42,34 @@ class DocumentWriter:
     def drop(self, owners: Sequence[int]) -> None:
         """Take owners out of the indexes, with their documents, vectors and pending work."""
         self._ledger.substrings_changed(owners)
-        rows = self._connection.select(_DOCUMENTS_OF, {"owners": json_list(owners)}, tuple[int, int])
-        ids = [owner + part for owner, more in rows for part in range(more + 1)]
+        rows = self._connection.select(_DOCUMENTS_OF, {"owners": json_list(owners)}, tuple[int, int, int])
+        ids = [owner for owner, _rest, _more in rows]
+        ids += [rest + part for _owner, rest, more in rows for part in range(more)]
         for document in ids:
             self._ledger.terms.drop(document)
         self._connection.run_many(_DELETE_DOCUMENTS, ((document,) for document in ids))
         self._ledger.documents_removed(ids)
 
-    def add(self, collection: int, documents: Sequence[NewDocument], replaces: bool = False) -> None:
-        """Index documents. `replaces`: the text index still knows older ones with these ids."""
+    def rewrite(self, collection: int, documents: Sequence[NewDocument]) -> None:
+        """Index an owner anew, whose text has changed; its vectors are of another text and go."""
+        owner = documents[0].owner_id
+        self.drop([owner])
+        # The ids behind the first document's were taken when the owner was new; there may be too few of them.
+        rest = self._ledger.take_ids(len(documents) - 1) if len(documents) > 1 else None
+        self.add(collection, documents, rest=rest)
+
+    def add(
+        self, collection: int, documents: Sequence[NewDocument], replaces: bool = False, rest: int | None = None
+    ) -> None:
+        """Index documents. `replaces`: the text index still knows older ones with these ids.
+
+        `rest`: the id of the second document, for documents of one owner; None: the ids follow the owner's.
+        """
         rows: list[tuple[Value, ...]] = []
         put = self._ledger.terms.put
         for each in documents:
             analysis = analyse(each.text)
-            number = each.owner_id + each.part
+            number = _number(each, rest)
             put(number, Terms(collection, analysis.terms), replaces)
             rows.append(
                 (
@@ -69,16 +83,23 @@ class DocumentWriter:
                     each.more,
                     analysis.language,
                     analysis.length,
+                    rest if each.part == 0 else None,
                 )
             )
         self._connection.run_many(_INSERT_DOCUMENT, rows)
-        ids = [each.owner_id + each.part for each in documents]
+        ids = [_number(each, rest) for each in documents]
         self._await_vectors(collection, ids)
         self._ledger.documents_changed(ids)
 
     def _await_vectors(self, collection: int, ids: Iterable[int]) -> None:
         for (model,) in self._connection.select(_ACTIVE_MODELS, {}, tuple[int]):
             self._connection.run_many(_INSERT_PENDING, ((document, model, collection) for document in ids))
+
+
+def _number(document: NewDocument, rest: int | None) -> int:
+    if rest is None or document.part == 0:
+        return document.owner_id + document.part
+    return rest + document.part - 1
 
 
 def _entity_document(entity: int, name: str, entity_type: str) -> NewDocument:
@@ -95,13 +116,14 @@ def observation_documents(observation: int, entity: int, pieces: Sequence[Passag
 
 
 _DOCUMENTS_OF = """
-SELECT id, more FROM documents WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
+SELECT id, coalesce(rest, id + 1), more FROM documents WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
 """
 _DELETE_DOCUMENT = "DELETE FROM documents WHERE id = :id"
 _DELETE_DOCUMENTS = "DELETE FROM documents WHERE id = ?"
 _INSERT_DOCUMENT = """
-INSERT INTO documents (id, collection_id, owner_kind, owner_id, entity_id, begin, size, more, language, words)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO documents (id, collection_id, owner_kind, owner_id, entity_id, begin, size, more, language, words,
+                       rest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ACTIVE_MODELS = "SELECT id FROM models WHERE active = 1"
 _INSERT_PENDING = "INSERT INTO pending (document_id, model_id, collection_id) VALUES (?, ?, ?)"

@@ -12,6 +12,7 @@ from evoca.storage.repositories.entities import EntityRepository
 from evoca.storage.repositories.metadata import MetadataRepository
 from evoca.storage.repositories.observations import ObservationRepository
 from evoca.storage.repositories.passages import DocumentWriter
+from evoca.storage.repositories.reflections import ReflectionRepository
 from evoca.storage.repositories.substrings import SubstringRepository
 
 
@@ -25,6 +26,7 @@ class RepositorySession:
         self.entities = EntityRepository(connection, self.ledger, writer)
         self.observations = ObservationRepository(connection, self.ledger, writer)
         self.edges = EdgeRepository(connection, self.ledger)
+        self.reflections = ReflectionRepository(connection, self.ledger, writer)
         self.documents = DocumentRepository(connection, indexes, self.ledger)
         self.substrings = SubstringRepository(connection, indexes, self.ledger)
         self.accesses = AccessRepository(connection)

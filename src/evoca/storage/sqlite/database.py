@@ -132,6 +132,10 @@ class Database:
             raise translated(fault, self.location) from fault
         return logged == copied
 
+    def leave_log(self, alone: bool) -> None:
+        """Whether closing the last connection leaves the log as it is, instead of copying it into the database."""
+        self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(alone))
+
     def copy_to(self, target: Path) -> None:
         """Write a consistent copy of the last committed state to `target`."""
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from evoca.domain.clock import Clock
+from evoca.errors import StoreDamaged
 from evoca.storage.contract import Session, cancellation
 from evoca.storage.sqlite.database import Database
 from evoca.storage.sqlite.faults import read_only
@@ -76,15 +77,22 @@ class SqliteStore:
 
 
 def _examine(database: Database) -> dict[str, str]:
-    problems = [line for (line,) in database.select("PRAGMA integrity_check(20)", {}, tuple[str]) if line != "ok"]
-    strays = database.select("PRAGMA foreign_key_check", {}, tuple[str, int | None, str, int])
-    problems += [f"{table} refers to a missing row of {parent}" for table, _row, parent, _key in strays[:20]]
-    problems += [text for text, sql in _AGREEMENT.items() if database.number(sql)]
+    try:
+        problems = _problems(database)
+    except StoreDamaged as damage:
+        problems = [damage.message]
     return {
         "integrity": "; ".join(problems) or "ok",
         "schema_version": str(database.number("PRAGMA user_version")),
         "journal_mode": database.text("PRAGMA journal_mode"),
     }
+
+
+def _problems(database: Database) -> list[str]:
+    problems = [line for (line,) in database.select("PRAGMA integrity_check(20)", {}, tuple[str]) if line != "ok"]
+    strays = database.select("PRAGMA foreign_key_check", {}, tuple[str, int | None, str, int])
+    problems += [f"{table} refers to a missing row of {parent}" for table, _row, parent, _key in strays[:20]]
+    return problems + [text for text, sql in _AGREEMENT.items() if database.number(sql)]
 
 
 _AGREEMENT = {

@@ -1,0 +1,43 @@
+"""Stores to test on. Every test that asks for `store` runs on each engine of `ENGINES`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evoca.domain.clock import FrozenClock
+from evoca.storage import open_store
+from evoca.storage.contract import Store
+
+ENGINES: dict[str, Callable[[Path], Store]] = {
+    "sqlite": lambda folder: open_store(folder / "memory.db", FrozenClock(1_000_000)),
+}
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    """Opens the test's one store, as often as it is called; all are closed at the end."""
+    opened: list[Store] = []
+
+    def open_again() -> Store:
+        opened.append(ENGINES[request.param](tmp_path))
+        return opened[-1]
+
+    yield open_again
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(reopen: Callable[[], Store]) -> Store:
+    return reopen()
+
+
+@pytest.fixture
+def home(store: Store) -> int:
+    """The default collection."""
+    collection = store.read(lambda session: session.collections.find("default"))
+    assert collection is not None
+    return collection.id
