@@ -39,7 +39,6 @@ def test_tools_are_listed_as_the_catalogue_has_them(shared: Server) -> None:
         },
         "outputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
         "annotations": {
-            "title": "Echo",
             "readOnlyHint": True,
             "destructiveHint": False,
             "idempotentHint": True,

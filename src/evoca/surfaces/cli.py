@@ -68,6 +68,8 @@ def mcp(store: str | None = None, collection: str | None = None, toolsets: str |
     """Serve MCP over stdin and stdout."""
     settings = _settings(store=store, collection=collection, toolsets=toolsets)
     _announce(f"store {settings.shown_location}")
+    if sys.stdin is not None and sys.stdin.isatty():
+        _announce("this is a server for MCP clients and waits for one on stdin; Ctrl-C ends it")
     from evoca.runtime import Runtime
     from evoca.surfaces.mcp.stdio import serve
 

@@ -91,7 +91,6 @@ def tool(operation: Operation) -> dict[str, object]:
         "inputSchema": operation.input_schema,
         "outputSchema": operation.output_schema,
         "annotations": {
-            "title": operation.title,
             "readOnlyHint": operation.hints.read_only,
             "destructiveHint": operation.hints.destructive,
             "idempotentHint": operation.hints.idempotent,

@@ -344,5 +344,7 @@ def serve(backend: Backend) -> None:
         await Connection(wire, server, workers.abandon, updates.close).run()
         workers.close()
 
-    anyio.run(main)
-    backend.close()
+    try:
+        anyio.run(main)
+    finally:
+        backend.close()
