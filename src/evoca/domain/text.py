@@ -9,10 +9,11 @@ substring is found. Terms never hold ASCII but `a-z0-9`: engines may split store
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -35,6 +36,7 @@ __all__ = [
     "Passage",
     "QueryTerm",
     "Spelling",
+    "TermCounter",
     "UnusableCharacter",
     "analyse",
     "fold_case",
@@ -159,8 +161,8 @@ class _Stemmer(Protocol):
     def stemWords(self, words: Sequence[str]) -> list[str]: ...  # noqa: N802 -- PyStemmer's name
 
 
-class _Stemmers(threading.local):
-    """Snowball's stemmers; one pair a thread, as they must not be shared."""
+class _Stemmers:
+    """Snowball's stemmers. PyStemmer works under the interpreter's lock, so threads may share them."""
 
     def __init__(self) -> None:
         make = import_module("Stemmer").Stemmer
@@ -168,19 +170,20 @@ class _Stemmers(threading.local):
         self.english = cast(_Stemmer, make("english"))
 
 
-_stemmers: _Stemmers | None = None
+@cache
+def _stemmers() -> _Stemmers:
+    # On first use: PyStemmer is no part of the start.
+    return _Stemmers()
 
 
 def _stem(words: list[str], language: int) -> list[str]:
     """The words' stems; UNKNOWN gives both languages' stems, equal ones once."""
-    global _stemmers  # noqa: PLW0603 -- made on first use: PyStemmer is no part of the start
-    if _stemmers is None:
-        _stemmers = _Stemmers()
+    stemmers = _stemmers()
     if language == SPANISH:
-        return _stemmers.spanish.stemWords(words)
+        return stemmers.spanish.stemWords(words)
     if language == ENGLISH:
-        return _stemmers.english.stemWords(words)
-    spanish, english = _stemmers.spanish.stemWords(words), _stemmers.english.stemWords(words)
+        return stemmers.english.stemWords(words)
+    spanish, english = stemmers.spanish.stemWords(words), stemmers.english.stemWords(words)
     return [stem for pair in zip(spanish, english, strict=True) for stem in dict.fromkeys(pair)]
 
 
@@ -247,10 +250,14 @@ def _analyse_any(language: int, words: list[str]) -> Analysis:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of a query: any of `alternatives` (stems of both languages) counts as this term."""
+    """One word of a query: any of `alternatives` (stems of both languages) counts as this term.
+
+    `neutral`: a name or a number as far as its spelling tells, the same word in every language.
+    """
 
     word: str
     alternatives: tuple[str, ...]
+    neutral: bool = False
 
 
 def query_terms(text: str) -> list[QueryTerm]:
@@ -267,23 +274,51 @@ def query_terms(text: str) -> list[QueryTerm]:
     elif language == SPANISH:
         stop -= CONTENT_IN_SPANISH - SPANISH_STOP_WORDS
     kept = [word for word in words if word not in stop] or words
-    return list({term.alternatives: term for word in kept for term in _terms_of(word)}.values())
+    neutral = _neutral_words(text)
+    return list({term.alternatives: term for word in kept for term in _terms_of(word, word in neutral)}.values())
 
 
-def _terms_of(word: str) -> list[QueryTerm]:
+def _neutral_words(text: str) -> set[str]:
+    """Words with a digit or with a capital letter that no sentence's beginning explains."""
+    found: set[str] = set()
+    begins = True
+    for piece in text.split():
+        bare = piece.strip(_EDGES)
+        if any(char.isdigit() for char in bare) or any(char.isupper() for char in bare[begins:]):
+            found.update(_words(bare))
+        begins = piece.endswith((".", "?", "!", ":"))
+    return found
+
+
+def _terms_of(word: str, neutral: bool) -> list[QueryTerm]:
     if word.isascii() or _SPACELESS_RUN.search(word) is None:
         spellings = [word, word.replace("ñ", "n")] if "ñ" in word else [word]
-        return [QueryTerm(word, tuple(dict.fromkeys(_stem(spellings, UNKNOWN))))]
+        return [QueryTerm(word, tuple(dict.fromkeys(_stem(spellings, UNKNOWN))), neutral)]
     terms: list[QueryTerm] = []
     for piece in _PIECE.findall(word):
         if not _SPACELESS_RUN.match(piece):
-            terms += _terms_of(piece)
-        elif len(piece) == 1:
-            terms.append(QueryTerm(piece, (piece,)))
+            terms += _terms_of(piece, neutral)
         else:
-            pairs = [piece[i : i + 2] for i in range(len(piece) - 1)]
-            terms += [QueryTerm(pair, (pair,)) for pair in pairs]
+            parts = [piece[i : i + 2] for i in range(len(piece) - 1)] or [piece]
+            terms += [QueryTerm(part, (part,), neutral=True) for part in parts]
     return terms
+
+
+class TermCounter:
+    """How often each of a query's terms stands in a text. Remembers what texts are made of."""
+
+    def __init__(self, terms: Sequence[QueryTerm]) -> None:
+        self._alternatives = [term.alternatives for term in terms]
+
+    def count(self, text: str) -> list[int]:
+        """One number a term: that of its most frequent alternative."""
+        counts = _counts(text)
+        return [max(counts.get(each, 0) for each in alternatives) for alternatives in self._alternatives]
+
+
+@lru_cache(maxsize=2_048)
+def _counts(text: str) -> dict[str, int]:
+    return Counter(analyse(text).terms)
 
 
 # -- spelling ------------------------------------------------------------------------------------

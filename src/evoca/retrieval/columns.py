@@ -1,0 +1,155 @@
+"""Arrays that grow at their end while readers keep what they were given: the ground of immutable snapshots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+_FIRST = 256
+BLOCK = 4096
+"""Rows of a block of vectors."""
+
+
+class Column(Generic[Scalar]):
+    """A one-dimensional array. Appending costs amortised O(1) a value; overwriting copies first."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._data: NDArray[Scalar] = np.empty(_FIRST, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, values: NDArray[Scalar]) -> None:
+        size = self._size + len(values)
+        if size > len(self._data):
+            larger: NDArray[Scalar] = np.empty(max(size, 2 * len(self._data)), self._data.dtype)
+            larger[: self._size] = self._data[: self._size]
+            self._data = larger
+        # Beyond the end of every view that was given out.
+        self._data[self._size : size] = values
+        self._size = size
+
+    def overwrite(self, at: NDArray[np.int64], values: NDArray[Scalar]) -> None:
+        if len(at):
+            self._data = self._data.copy()
+            self._data[at] = values
+
+    def view(self) -> NDArray[Scalar]:
+        """The values as they are now; never changes."""
+        found = self._data[: self._size]
+        found.flags.writeable = False
+        return found
+
+
+class Rows:
+    """Float32 rows of `dim` in blocks, so that growing copies none of them. Never overwritten."""
+
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
+        self._blocks: list[NDArray[np.float32]] = []
+        self._size = 0
+
+    def append(self, rows: NDArray[np.float32]) -> None:
+        done = 0
+        while done < len(rows):
+            inside = self._size % BLOCK
+            if not inside:
+                self._blocks.append(np.empty((BLOCK, self._dim), np.float32))
+            count = min(BLOCK - inside, len(rows) - done)
+            self._blocks[-1][inside : inside + count] = rows[done : done + count]
+            self._size += count
+            done += count
+
+    def view(self) -> ExactVectors:
+        return ExactVectors(tuple(self._blocks), self._size)
+
+
+class ExactVectors:
+    """A snapshot of float32 unit rows."""
+
+    exact = True
+
+    def __init__(self, blocks: tuple[NDArray[np.float32], ...], size: int) -> None:
+        self._blocks = blocks
+        self.size = size
+
+    def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product of every row with a unit vector, shape (size,)."""
+        found = np.empty(self.size, np.float32)
+        for number, block in enumerate(self._blocks):
+            begin = number * BLOCK
+            end = min(begin + BLOCK, self.size)
+            np.dot(block[: end - begin], query, out=found[begin:end])
+        return found
+
+    def rows(self, at: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Some rows, shape (len(at), dim)."""
+        if not len(at):
+            return np.empty((0, 0), np.float32)
+        found = np.empty((len(at), self._blocks[0].shape[1]), np.float32)
+        blocks = at // BLOCK
+        for number in np.unique(blocks):
+            inside = np.flatnonzero(blocks == number)
+            found[inside] = self._blocks[int(number)][at[inside] % BLOCK]
+        return found
+
+
+class Bits:
+    """One bit a dimension: the sign. Stored word by word, so that a block is compared a word at a time."""
+
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
+        self._words = -(-dim // 64)
+        self._blocks: list[NDArray[np.uint64]] = []
+        self._size = 0
+
+    def append(self, rows: NDArray[np.float32]) -> None:
+        packed = pack_signs(rows)
+        done = 0
+        while done < len(packed):
+            inside = self._size % BLOCK
+            if not inside:
+                self._blocks.append(np.empty((self._words, BLOCK), np.uint64))
+            count = min(BLOCK - inside, len(packed) - done)
+            self._blocks[-1][:, inside : inside + count] = packed[done : done + count].T
+            self._size += count
+            done += count
+
+    def view(self) -> BitVectors:
+        return BitVectors(tuple(self._blocks), self._size, self._dim)
+
+
+def pack_signs(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Float rows (n, dim) → their signs as words, shape (n, ⌈dim/64⌉)."""
+    packed = np.packbits(rows > 0, axis=1)
+    missing = -packed.shape[1] % 8
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, missing)))).view(np.uint64)
+
+
+class BitVectors:
+    """A snapshot of one-bit rows: cosines are estimates."""
+
+    exact = False
+
+    def __init__(self, blocks: tuple[NDArray[np.uint64], ...], size: int, dim: int) -> None:
+        self._blocks = blocks
+        self._dim = dim
+        self.size = size
+
+    def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """cos(π · differing bits / dim) for every row, shape (size,): the angle that the signs suggest."""
+        wanted = pack_signs(query[None, :])[0][:, None]
+        angles = np.cos(np.pi * np.arange(self._dim + 1) / self._dim).astype(np.float32)
+        found = np.empty(self.size, np.float32)
+        for number, block in enumerate(self._blocks):
+            begin = number * BLOCK
+            end = min(begin + BLOCK, self.size)
+            differing = np.bitwise_count(block[:, : end - begin] ^ wanted).sum(axis=0, dtype=np.uint16)
+            found[begin:end] = angles[differing]
+        return found

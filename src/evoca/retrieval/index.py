@@ -1,0 +1,330 @@
+"""The in-process index of all documents, kept current from the store's change feed.
+
+One shard a collection. A snapshot (`ShardView`) never changes: columns grow behind its end, and are copied before a
+value inside is overwritten. Vectors are kept centred and normalised (`Calibration`): as float32 up to `EXACT` of
+them in the process, above that as one bit a dimension, whose best are scored again with the store's vectors.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evoca.errors import StoreDamaged
+from evoca.retrieval.columns import Bits, BitVectors, Column, ExactVectors, Rows, Scalar
+from evoca.storage.contract import DocumentChanges, DocumentRow, OwnerKind, Session
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evoca.retrieval.calibration import Calibration
+
+EXACT = 50_000
+"""Vectors in the process up to which they are kept as float32: 77 MB at 384 dimensions."""
+_SPARSE = 4
+"""A table from ids to rows may have so many places for each document."""
+_FEW_DEAD = 1_024
+_PATIENCE = 8
+
+
+def pack_vectors(vectors: NDArray[np.float32]) -> list[bytes]:
+    """Unit rows (n, dim) as they are stored: float16, little-endian."""
+    return [row.tobytes() for row in vectors.astype("<f2")]
+
+
+def unpack_vectors(packed: Sequence[bytes], dim: int) -> NDArray[np.float32]:
+    """Stored vectors → float32 rows (n, dim). Raises StoreDamaged when one has another size."""
+    if any(len(each) != 2 * dim for each in packed):
+        raise StoreDamaged(f"A stored vector does not have {dim} dimensions.", "Run `evoca reindex`.")
+    return np.frombuffer(b"".join(packed), "<f2").reshape(-1, dim).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class ShardView:
+    """One collection's documents at one moment; row i of each array is one document, in order of ids.
+
+    `entities`: a number for each entity, an index into `entity_ids`. `places`: where a document's vector stands in
+    `vectors`, -1 without one. `owners`: the document row of each vector, -1 when it is of the past.
+    `mean_sum`, `mean_count`: the sum of the centred vectors of what is not a name, and how many they are.
+    """
+
+    ids: NDArray[np.int64]
+    entities: NDArray[np.int32]
+    entity_ids: NDArray[np.int64]
+    kinds: NDArray[np.int8]
+    languages: NDArray[np.int8]
+    lengths: NDArray[np.int32]
+    alive: NDArray[np.bool_]
+    places: NDArray[np.int32]
+    owners: NDArray[np.int32]
+    vectors: ExactVectors | BitVectors
+    mean_sum: NDArray[np.float64]
+    mean_count: int
+
+    @cached_property
+    def of_entities(self) -> NDArray[np.bool_]:
+        """Documents that entities are found by: their names and observations."""
+        return self.alive & (self.kinds <= OwnerKind.OBSERVATION)
+
+    @cached_property
+    def passages(self) -> NDArray[np.bool_]:
+        """Those of them that are not names."""
+        return self.of_entities & (self.kinds != OwnerKind.ENTITY)
+
+    @cached_property
+    def entity_count(self) -> int:
+        return int(np.count_nonzero(self.alive & (self.kinds == OwnerKind.ENTITY)))
+
+    @cached_property
+    def typical_length(self) -> float:
+        """The mean length of passages, in terms; of names when there is nothing else."""
+        for documents in (self.passages, self.of_entities):
+            if documents.any():
+                return max(1.0, float(self.lengths[documents].mean()))
+        return 1.0
+
+    @cached_property
+    def pending(self) -> int:
+        """Documents that have no vector yet."""
+        return int(np.count_nonzero(self.alive & (self.places < 0)))
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32] | None:
+        """Document id - first id → row, where ids lie dense enough."""
+        if not len(self.ids):
+            return None
+        reach = int(self.ids[-1] - self.ids[0]) + 1
+        if reach > _SPARSE * len(self.ids) + _FEW_DEAD:
+            return None
+        table = np.full(reach, -1, np.int32)
+        table[self.ids - self.ids[0]] = np.arange(len(self.ids), dtype=np.int32)
+        return table
+
+    def rows_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of entities' documents with these ids (ascending); unknown ones are left out."""
+        if not len(ids) or not len(self.ids):
+            return np.empty(0, np.int64)
+        if self._table is not None:
+            inside = ids[(ids >= self.ids[0]) & (ids <= self.ids[-1])]
+            rows = self._table[inside - self.ids[0]].astype(np.int64)
+            rows = rows[rows >= 0]
+        else:
+            rows = np.searchsorted(self.ids, ids).clip(max=len(self.ids) - 1)
+            rows = rows[self.ids[rows] == ids]
+        return rows[self.of_entities[rows]]
+
+
+class _Shard:
+    """One collection's columns; changed by one thread at a time."""
+
+    def __init__(self, calibration: Calibration, dim: int, exact: bool) -> None:
+        self._calibration = calibration
+        self._dim = dim
+        self.ids: Column[np.int64] = Column(np.int64)
+        self.entities: Column[np.int32] = Column(np.int32)
+        self.entity_ids: Column[np.int64] = Column(np.int64)
+        self.kinds: Column[np.int8] = Column(np.int8)
+        self.languages: Column[np.int8] = Column(np.int8)
+        self.lengths: Column[np.int32] = Column(np.int32)
+        self.alive: Column[np.bool_] = Column(np.bool_)
+        self.places: Column[np.int32] = Column(np.int32)
+        self.owners: Column[np.int32] = Column(np.int32)
+        self.vectors: Rows | Bits = Rows(dim) if exact else Bits(dim)
+        self._numbers: dict[int, int] = {}
+        self._mean_sum = np.zeros(dim, np.float64)
+        self._mean_count = 0
+        self.dead = 0
+        self._view: ShardView | None = None
+
+    def view(self) -> ShardView:
+        if self._view is None:
+            self._view = ShardView(
+                self.ids.view(),
+                self.entities.view(),
+                self.entity_ids.view(),
+                self.kinds.view(),
+                self.languages.view(),
+                self.lengths.view(),
+                self.alive.view(),
+                self.places.view(),
+                self.owners.view(),
+                self.vectors.view(),
+                self._mean_sum.copy(),
+                self._mean_count,
+            )
+        return self._view
+
+    @property
+    def size(self) -> int:
+        return len(self.owners)
+
+    @property
+    def wasteful(self) -> bool:
+        return self.dead > _FEW_DEAD and self.dead > self.size // 3
+
+    def fits(self, rows: Sequence[DocumentRow]) -> bool:
+        """Whether the rows are known ones or come after all of them."""
+        if not len(self.ids) or rows[0].id > self.ids.view()[-1]:
+            return True
+        last = int(self.ids.view()[-1])
+        known = np.array([row.id for row in rows if row.id <= last], np.int64)
+        return bool(np.isin(known, self.ids.view()).all())
+
+    def put(self, rows: Sequence[DocumentRow]) -> None:
+        """Add or replace documents; ids ascending, and `fits` them."""
+        self._view = None
+        before = len(self.ids)
+        last = int(self.ids.view()[-1]) if before else 0
+        known = [row for row in rows if row.id <= last]
+        if known:
+            at = np.searchsorted(self.ids.view(), [row.id for row in known]).astype(np.int64)
+            self._forget_vectors(at)
+            self._describe(known, at)
+            self._put_vectors(at, known)
+        new = rows[len(known) :]
+        if new:
+            self.ids.append(np.array([row.id for row in new], np.int64))
+            self._describe(new, None)
+            self.places.append(np.full(len(new), -1, np.int32))
+            self._put_vectors(np.arange(before, before + len(new), dtype=np.int64), new)
+
+    def remove(self, ids: NDArray[np.int64]) -> None:
+        """Drop documents, as far as they are here. `ids` ascending."""
+        known = self.ids.view()
+        if not len(known):
+            return
+        at = np.searchsorted(known, ids).clip(max=len(known) - 1).astype(np.int64)
+        at = at[(known[at] == ids) & self.alive.view()[at]]
+        if len(at):
+            self._view = None
+            self._forget_vectors(at)
+            self.alive.overwrite(at, np.zeros(len(at), np.bool_))
+            self.dead += len(at)
+
+    def _describe(self, rows: Sequence[DocumentRow], at: NDArray[np.int64] | None) -> None:
+        """Everything but ids and vectors, at known rows or (None) at the end."""
+        _write(self.entities, np.array([self._number(row.entity_id) for row in rows], np.int32), at)
+        _write(self.kinds, np.array([row.owner_kind for row in rows], np.int8), at)
+        _write(self.languages, np.array([row.language for row in rows], np.int8), at)
+        _write(self.lengths, np.array([row.length for row in rows], np.int32), at)
+        _write(self.alive, np.ones(len(rows), np.bool_), at)
+
+    def _number(self, entity: int) -> int:
+        number = self._numbers.get(entity)
+        if number is None:
+            number = self._numbers[entity] = len(self._numbers)
+            self.entity_ids.append(np.array([entity], np.int64))
+        return number
+
+    def _put_vectors(self, at: NDArray[np.int64], rows: Sequence[DocumentRow]) -> None:
+        given = [index for index, row in enumerate(rows) if row.vector is not None]
+        if not given:
+            return
+        packed = [row.vector for row in rows if row.vector is not None]
+        where = at[given]
+        centred = self._calibration.centre_passages(unpack_vectors(packed, self._dim), self.languages.view()[where])
+        first = len(self.owners)
+        self.vectors.append(centred)
+        self.owners.append(where.astype(np.int32))
+        self.places.overwrite(where, np.arange(first, first + len(where), dtype=np.int32))
+        self._count_in_mean(where, centred, 1)
+
+    def _forget_vectors(self, at: NDArray[np.int64]) -> None:
+        places = self.places.view()[at]
+        where, places = at[places >= 0], places[places >= 0].astype(np.int64)
+        if not len(where):
+            return
+        vectors = self.vectors.view()
+        if isinstance(vectors, ExactVectors):
+            self._count_in_mean(where, vectors.rows(places), -1)
+        self.owners.overwrite(places, np.full(len(places), -1, np.int32))
+        self.places.overwrite(where, np.full(len(where), -1, np.int32))
+        self.dead += len(where)
+
+    def _count_in_mean(self, at: NDArray[np.int64], vectors: NDArray[np.float32], sign: int) -> None:
+        passages = self.kinds.view()[at] != OwnerKind.ENTITY
+        self._mean_sum += sign * vectors[passages].sum(axis=0, dtype=np.float64)
+        self._mean_count += sign * int(passages.sum())
+
+
+def _write(column: Column[Scalar], values: NDArray[Scalar], at: NDArray[np.int64] | None) -> None:
+    if at is None:
+        column.append(values)
+    else:
+        column.overwrite(at, values)
+
+
+class DocumentIndex:
+    """All documents of one store, with one model's vectors (`model` None: without). Safe for many threads."""
+
+    def __init__(self, model: str | None, dim: int, calibration: Calibration, exact: int = EXACT) -> None:
+        self._model = model
+        self._dim = dim
+        self._calibration = calibration
+        self._limit = exact
+        self._exact = True
+        self._lock = threading.Lock()
+        self._shards: dict[int, _Shard] = {}
+        self._counter = 0
+        self._behind = 0
+
+    def view(self, session: Session, collection: int) -> tuple[ShardView, bool]:
+        """The collection as the session sees it; True when the index knows later changes than the session."""
+        counter = session.documents.counter()
+        with self._lock:
+            ahead = counter < self._counter
+            self._behind = self._behind + 1 if ahead else 0
+            # Sessions that stay behind for so long are of a store that was put back from a copy.
+            if counter > self._counter or self._behind > _PATIENCE:
+                self._refresh(session)
+                ahead = False
+            shard = self._shards.get(collection)
+            return (shard or self._new_shard()).view(), ahead
+
+    def _new_shard(self) -> _Shard:
+        return _Shard(self._calibration, self._dim, self._exact)
+
+    def _refresh(self, session: Session) -> None:
+        changes = session.documents.changes(self._counter, self._model)
+        if not changes.complete and not self._follow(changes):
+            changes = session.documents.changes(0, self._model)
+        if changes.complete:
+            self._exact = _vectors_in(changes.rows) <= self._limit
+            self._shards = {}
+            self._put(changes.rows)
+        self._counter, self._behind = changes.counter, 0
+
+    def _follow(self, changes: DocumentChanges) -> bool:
+        """Take over some changes. False when all must be read anew, which is rare: too much is of the past, the
+        limit of float32 is reached, or an id lies between known ones. Nothing is lost when it stopped half-way.
+        """
+        size = sum(shard.size for shard in self._shards.values())
+        if self._exact and size + _vectors_in(changes.rows) > self._limit:
+            return False
+        if any(shard.wasteful for shard in self._shards.values()):
+            return False
+        removed = np.array(sorted(changes.removed), np.int64)
+        if len(removed):
+            for shard in self._shards.values():
+                shard.remove(removed)
+        return self._put(changes.rows)
+
+    def _put(self, rows: Sequence[DocumentRow]) -> bool:
+        by_collection: dict[int, list[DocumentRow]] = {}
+        for row in rows:
+            by_collection.setdefault(row.collection_id, []).append(row)
+        for collection, members in by_collection.items():
+            shard = self._shards.setdefault(collection, self._new_shard())
+            if not shard.fits(members):
+                return False
+            shard.put(members)
+        return True
+
+
+def _vectors_in(rows: Iterable[DocumentRow]) -> int:
+    return sum(row.vector is not None for row in rows)

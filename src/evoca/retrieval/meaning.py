@@ -1,0 +1,130 @@
+"""The dense side: how close each entity's best document comes to a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evoca.retrieval.calibration import Calibration
+from evoca.retrieval.columns import ExactVectors
+from evoca.retrieval.index import ShardView, unpack_vectors
+from evoca.storage.contract import Session
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RESCORED = 1_000
+"""Documents whose estimated cosine is replaced by the exact one, where only bits are in memory."""
+PRIOR = 50
+"""As many vectors at the shipped mean temper the mean of a store: a small one says little about its kind."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """For every entity number of the shard: `best`, its greatest centred cosine (NaN without a vector), and `rows`,
+    the document row that has it (-1). `query`, `mean`: the centred query and the store's mean in centred space.
+    """
+
+    shard: ShardView
+    best: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    query: NDArray[np.float32]
+    mean: NDArray[np.float32]
+    fetched: dict[int, NDArray[np.float32]]
+
+    def adapted(self, entities: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The cosines of some entities' best documents after taking off the store's own mean.
+
+        What all texts of a store have in common (a tone, a subject) says nothing about any of them. It re-ranks; the
+        distances that are shown and stored stay on the shipped scale. Where only an estimate is known it stays.
+        """
+        rows, cosines = self.rows[entities], self.best[entities].copy()
+        passages = np.flatnonzero((rows >= 0) & self.shard.passages[rows])
+        if not len(passages):
+            return cosines
+        vectors, at = self._vectors(rows[passages], passages)
+        if len(at):
+            query = self.query - self.mean
+            moved = vectors - self.mean
+            lengths = np.linalg.norm(moved, axis=1) * float(np.linalg.norm(query))
+            cosines[at] = (moved @ query) / np.maximum(lengths, 1e-9)
+        return cosines
+
+    def _vectors(
+        self, rows: NDArray[np.int64], positions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        vectors = self.shard.vectors
+        if isinstance(vectors, ExactVectors):
+            return vectors.rows(self.shard.places[rows].astype(np.int64)), positions
+        known = np.array([row in self.fetched for row in rows.tolist()], np.bool_)
+        kept = [self.fetched[row] for row in rows[known].tolist()]
+        return np.array(kept, np.float32).reshape(-1, len(self.query)), positions[known]
+
+
+def find_meaning(
+    session: Session,
+    shard: ShardView,
+    model: str,
+    calibration: Calibration,
+    query: NDArray[np.float32],
+    usable: NDArray[np.bool_] | None,
+) -> Meaning:
+    """Compare a centred query (dim,) with every document. `usable`: entity numbers that count, None for all."""
+    cosines = shard.vectors.cosines(query)
+    owners = shard.owners
+    live = owners >= 0
+    live[live] = shard.of_entities[owners[live]]
+    if usable is not None:
+        live[live] = usable[shard.entities[owners[live]]]
+    fetched: dict[int, NDArray[np.float32]] = {}
+    if not isinstance(shard.vectors, ExactVectors):
+        fetched = _rescore(session, shard, model, calibration, query, cosines, live)
+    return _best_of_entities(shard, cosines, live, query, fetched)
+
+
+def _best_of_entities(
+    shard: ShardView,
+    cosines: NDArray[np.float32],
+    live: NDArray[np.bool_],
+    query: NDArray[np.float32],
+    fetched: dict[int, NDArray[np.float32]],
+) -> Meaning:
+    places = np.flatnonzero(live)
+    rows = shard.owners[places].astype(np.int64)
+    entities, cosines = shard.entities[rows], cosines[places]
+    best = np.full(len(shard.entity_ids), -np.inf, np.float32)
+    np.maximum.at(best, entities, cosines)
+    winners = np.flatnonzero(cosines == best[entities])[::-1]
+    best_rows = np.full(len(best), -1, np.int64)
+    # Backwards, so that of equal ones the first stands.
+    best_rows[entities[winners]] = rows[winners]
+    best[best_rows < 0] = np.nan
+    mean = (shard.mean_sum / (shard.mean_count + PRIOR)).astype(np.float32)
+    return Meaning(shard, best, best_rows, query, mean, fetched)
+
+
+def _rescore(
+    session: Session,
+    shard: ShardView,
+    model: str,
+    calibration: Calibration,
+    query: NDArray[np.float32],
+    cosines: NDArray[np.float32],
+    live: NDArray[np.bool_],
+) -> dict[int, NDArray[np.float32]]:
+    """Put the exact cosines of the most promising documents in place of the estimates (in `cosines`)."""
+    places = np.flatnonzero(live)
+    if len(places) > RESCORED:
+        places = places[np.argpartition(-cosines[places], RESCORED)[:RESCORED]]
+    rows = shard.owners[places].astype(np.int64)
+    stored = session.documents.vectors(shard.ids[rows].tolist(), model)
+    there = np.array([int(each) in stored for each in shard.ids[rows].tolist()], np.bool_)
+    places, rows = places[there], rows[there]
+    if not len(rows):
+        return {}
+    packed = [stored[each] for each in shard.ids[rows].tolist()]
+    vectors = calibration.centre_passages(unpack_vectors(packed, len(query)), shard.languages[rows])
+    cosines[places] = vectors @ query
+    return dict(zip(rows.tolist(), vectors, strict=True))

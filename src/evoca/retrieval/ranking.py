@@ -1,0 +1,265 @@
+"""Ranking entities for a query: by words, by meaning, by both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evoca.domain.text import UNKNOWN, analyse, query_terms
+from evoca.retrieval.calibration import Calibration
+from evoca.retrieval.fusion import (
+    SPELLING_WEIGHT,
+    UNSEEN,
+    WORD_WEIGHT,
+    even_out_languages,
+    ranks_of,
+    reciprocal_rank,
+    relevance,
+)
+from evoca.retrieval.index import EXACT, DocumentIndex, ShardView
+from evoca.retrieval.meaning import Meaning, find_meaning
+from evoca.retrieval.words import WordEvidence, WordHits, find_words, read_closely
+from evoca.storage.contract import Session
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evoca.retrieval.embedders import Embedder
+
+MOST = 600
+"""Candidates of a ranking: the best by meaning and the best by words."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCandidate:
+    """One entity found.
+
+    `relevance`: in [0, 1]. `distance`: 1 - s on the model's calibrated scale, in [0, 2]; None while the entity has no
+    vector. `rrf_score`: Σ 1/(60 + rank) over the lists by words and by meaning; None when no word matched anything.
+    `words`: BM25 in nats, 0 without a match. `meaning`: the centred cosine, None without a vector.
+    `best_document`: the document that it was found by.
+    """
+
+    entity_id: int
+    relevance: float
+    distance: float | None
+    rrf_score: float | None
+    words: float
+    meaning: float | None
+    best_document: int
+
+
+@dataclass(frozen=True, slots=True)
+class TermPart:
+    """One word of the query: what it added to `words`, and the document that said it best."""
+
+    word: str
+    weight: float
+    document: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where a candidate's relevance comes from. `spelling`: the share of words found exactly as spelled."""
+
+    terms: tuple[TermPart, ...]
+    spelling: float
+    meaning: float | None
+    evidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """What the explanations are made from."""
+
+    shard: ShardView
+    hits: WordHits
+    words: WordEvidence
+    evidence: NDArray[np.float32]
+    positions: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """`candidates`: by falling relevance, ties by id; they do not depend on how many are wanted.
+
+    `hybrid`: some word matched. `pending`: documents of the collection that have no vector yet.
+    """
+
+    candidates: tuple[EntityCandidate, ...]
+    hybrid: bool
+    pending: int
+    _behind: _Behind | None = field(default=None, repr=False, compare=False)
+
+    def explain(self, candidate: EntityCandidate) -> Explanation:
+        """How one of this ranking's candidates came to its relevance."""
+        behind = self._behind
+        if behind is None or candidate.entity_id not in behind.positions:
+            return Explanation((), 0.0, candidate.meaning, candidate.meaning or 0.0)
+        at = behind.positions[candidate.entity_id]
+        parts = [
+            TermPart(hit.term.word, float(weight), int(behind.shard.ids[row]))
+            for hit, weight, row in zip(
+                behind.hits.terms, behind.words.by_term[:, at], behind.words.rows[:, at], strict=True
+            )
+            if weight > 0
+        ]
+        return Explanation(
+            tuple(sorted(parts, key=lambda part: -part.weight)),
+            float(behind.words.spelling[at]),
+            candidate.meaning,
+            float(behind.evidence[at]),
+        )
+
+
+class Retriever:
+    """Ranks the entities of one store with one model, or by words alone (`embedder` None). Safe for many threads."""
+
+    def __init__(self, embedder: Embedder | None, exact: int = EXACT) -> None:
+        """`exact`: how many vectors are kept as float32 (see `retrieval.index`)."""
+        self._model = None if embedder is None else embedder.model_id
+        self._calibration = Calibration.none(1) if embedder is None else embedder.calibration
+        self._index = DocumentIndex(self._model, 1 if embedder is None else embedder.dim, self._calibration, exact)
+
+    def entities(
+        self,
+        session: Session,
+        collection_id: int,
+        query: str,
+        query_vector: NDArray[np.float32] | None,
+        allowed: set[int] | None = None,
+    ) -> Ranking:
+        """The collection's entities for a query, at most `MOST`; `allowed`: only these ids.
+
+        `query_vector`: the model's unit vector (dim,), None to rank by words alone. Raises StoreError.
+        """
+        shard, ahead = self._index.view(session, collection_id)
+        usable = _usable(shard, allowed)
+        terms, language = query_terms(query), analyse(query).language
+        hits = find_words(session, collection_id, shard, terms, language, usable)
+        meaning = self._meaning(session, shard, query_vector, language, usable)
+        chosen = _choose(shard, hits, meaning)
+        if ahead:
+            chosen = _known(session, shard, chosen)
+        if not len(chosen):
+            return Ranking((), hits.any, shard.pending)
+        words = read_closely(session, shard, query, hits, chosen)
+        return self._fuse(shard, hits, words, meaning, chosen, language)
+
+    def _meaning(
+        self,
+        session: Session,
+        shard: ShardView,
+        query_vector: NDArray[np.float32] | None,
+        language: int,
+        usable: NDArray[np.bool_] | None,
+    ) -> Meaning | None:
+        if query_vector is None or self._model is None or not shard.vectors.size:
+            return None
+        centred = self._calibration.centre_query(query_vector, language)
+        return find_meaning(session, shard, self._model, self._calibration, centred, usable)
+
+    def _fuse(
+        self,
+        shard: ShardView,
+        hits: WordHits,
+        words: WordEvidence,
+        meaning: Meaning | None,
+        chosen: NDArray[np.int64],
+        language: int,
+    ) -> Ranking:
+        ids, totals = shard.entity_ids[chosen], words.totals
+        if meaning is None:
+            cosines = np.full(len(chosen), np.nan, np.float32)
+            adapted, best = cosines, np.full(len(chosen), -1, np.int64)
+        else:
+            cosines, best = meaning.best[chosen], meaning.rows[chosen]
+            adapted = meaning.adapted(chosen)
+        seen = ~np.isnan(cosines)
+        similarity = self._calibration.similarity(np.nan_to_num(cosines))
+        if hits.any:
+            evidence = self._evidence(shard, words, adapted, seen, best, language)
+            relevances = relevance(evidence, self._calibration.exponent)
+            rrf = reciprocal_rank(ranks_of(totals, ids, totals > 0)) + reciprocal_rank(
+                ranks_of(np.nan_to_num(cosines, nan=-2), ids, seen)
+            )
+        else:
+            evidence = np.nan_to_num(cosines)
+            relevances = np.maximum(0.0, 1.0 - (1.0 - similarity.astype(np.float64)))
+            rrf = np.zeros(len(chosen))
+        found = _best_documents(words, totals, best)
+        order = np.lexsort((ids, -relevances))[:MOST]
+        candidates = tuple(
+            EntityCandidate(
+                int(ids[at]),
+                float(relevances[at]),
+                1.0 - float(similarity[at]) if seen[at] else None,
+                float(rrf[at]) if hits.any else None,
+                float(totals[at]),
+                float(cosines[at]) if seen[at] else None,
+                int(shard.ids[found[at]]),
+            )
+            for at in order.tolist()
+        )
+        positions = {int(entity): at for at, entity in enumerate(ids.tolist())}
+        return Ranking(candidates, hits.any, shard.pending, _Behind(shard, hits, words, evidence, positions))
+
+    def _evidence(
+        self,
+        shard: ShardView,
+        words: WordEvidence,
+        adapted: NDArray[np.float32],
+        seen: NDArray[np.bool_],
+        best: NDArray[np.int64],
+        language: int,
+    ) -> NDArray[np.float32]:
+        most = float(words.by_term.max(axis=1).sum())
+        covered = words.totals / most if most else words.totals
+        meaning = np.where(seen, np.nan_to_num(adapted), UNSEEN * covered).astype(np.float32)
+        fused = meaning + WORD_WEIGHT * words.totals + SPELLING_WEIGHT * words.spelling
+        if language == UNKNOWN:
+            return fused.astype(np.float32)
+        languages = np.where(best >= 0, shard.languages[best], UNKNOWN)
+        foreign = seen & (languages != language) & (languages != UNKNOWN)
+        return even_out_languages(meaning, fused.astype(np.float32), foreign)
+
+
+def _usable(shard: ShardView, allowed: set[int] | None) -> NDArray[np.bool_] | None:
+    if allowed is None:
+        return None
+    return np.isin(shard.entity_ids, np.fromiter(allowed, np.int64, len(allowed)))
+
+
+def _choose(shard: ShardView, hits: WordHits, meaning: Meaning | None) -> NDArray[np.int64]:
+    """Entity numbers of the best by meaning and of the best by words, ascending."""
+    lists: list[NDArray[np.int64]] = []
+    if hits.any:
+        lists.append(_top(hits.totals, np.flatnonzero(hits.totals > 0), shard))
+    if meaning is not None:
+        lists.append(_top(meaning.best, np.flatnonzero(~np.isnan(meaning.best)), shard))
+    return np.unique(np.concatenate(lists)) if lists else np.empty(0, np.int64)
+
+
+def _top(scores: NDArray[np.float32], among: NDArray[np.int64], shard: ShardView) -> NDArray[np.int64]:
+    if len(among) <= MOST // 2:
+        return among
+    edge = np.partition(scores[among], len(among) - MOST // 2)[-MOST // 2]
+    # All that tie with the last one, so that ids decide and not the partition.
+    kept = among[scores[among] >= edge]
+    return kept[np.lexsort((shard.entity_ids[kept], -scores[kept]))[: MOST // 2]]
+
+
+def _known(session: Session, shard: ShardView, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those that exist for the session: the index may have seen later changes."""
+    known = session.entities.by_ids(shard.entity_ids[chosen].tolist())
+    return chosen[np.isin(shard.entity_ids[chosen], np.fromiter(known, np.int64, len(known)))]
+
+
+def _best_documents(words: WordEvidence, totals: NDArray[np.float32], best: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows: the document closest in meaning; without a vector the one of the weightiest word."""
+    if not len(words.by_term):
+        return best
+    by_words = words.rows[words.by_term.argmax(axis=0), np.arange(len(totals))]
+    return np.where(best >= 0, best, by_words)

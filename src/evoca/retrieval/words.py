@@ -1,0 +1,159 @@
+"""The lexical side: which entities hold a query's words, and how much that says (BM25 over entities)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evoca.domain.text import UNKNOWN, QueryTerm, Spelling, TermCounter
+from evoca.retrieval.fusion import OTHER_LANGUAGE, inverse_document_frequency, saturation
+from evoca.retrieval.index import ShardView
+from evoca.storage.contract import Session
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+READ = 200
+"""Texts that are read for one query: in the most promising ones words are counted, and their spelling is seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermHits:
+    """One term of the query: the document rows that hold it, ascending, and what it says in each (nats)."""
+
+    term: QueryTerm
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class WordHits:
+    """`totals`: for every entity number of the shard the sum of each term's best weight."""
+
+    terms: tuple[TermHits, ...]
+    totals: NDArray[np.float32]
+
+    @property
+    def any(self) -> bool:
+        return bool(self.terms)
+
+
+def find_words(
+    session: Session,
+    collection: int,
+    shard: ShardView,
+    terms: Sequence[QueryTerm],
+    language: int,
+    usable: NDArray[np.bool_] | None,
+) -> WordHits:
+    """Every entity's words, each term counted once in each text as yet. `usable`: entity numbers, None for all.
+
+    N and n of BM25 are entities, not passages: an entity that says a word five times is one that holds it.
+    In a text of another language than the query's a word counts `OTHER_LANGUAGE`, unless it is neutral.
+    """
+    totals = np.zeros(len(shard.entity_ids), np.float32)
+    found: list[TermHits] = []
+    postings = session.documents.postings(collection, [term.alternatives for term in terms])
+    for term, ids in zip(terms, postings, strict=True):
+        rows = shard.rows_of(ids)
+        if not len(rows):
+            continue
+        entities = shard.entities[rows]
+        holding = np.zeros(len(totals), np.bool_)
+        holding[entities] = True
+        idf = inverse_document_frequency(shard.entity_count, min(int(holding.sum()), shard.entity_count))
+        once = np.ones(len(rows), np.float32)
+        weights = idf * saturation(once, shard.lengths[rows], shard.typical_length)
+        weights *= _by_language(shard.languages[rows], term, language)
+        best = np.zeros(len(totals), np.float32)
+        np.maximum.at(best, entities, weights)
+        totals += best
+        found.append(TermHits(term, rows, weights))
+    if usable is not None:
+        totals[~usable] = 0
+    return WordHits(tuple(found) if totals.any() else (), totals)
+
+
+def _by_language(languages: NDArray[np.int8], term: QueryTerm, language: int) -> NDArray[np.float32]:
+    if term.neutral or language == UNKNOWN:
+        return np.ones(len(languages), np.float32)
+    foreign = (languages != language) & (languages != UNKNOWN)
+    return np.where(foreign, np.float32(OTHER_LANGUAGE), np.float32(1))
+
+
+@dataclass(frozen=True, slots=True)
+class WordEvidence:
+    """The chosen entities' words, read closely. `by_term`: (terms, entities); `rows`: the row behind each weight.
+
+    `spelling`: the share of the query's words that one text of the entity holds exactly as spelled, in [0, 1].
+    """
+
+    by_term: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    spelling: NDArray[np.float32]
+
+    @property
+    def totals(self) -> NDArray[np.float32]:
+        return self.by_term.sum(axis=0)
+
+
+def read_closely(
+    session: Session, shard: ShardView, query: str, hits: WordHits, entities: NDArray[np.int64]
+) -> WordEvidence:
+    """Count words in the best texts of the chosen entities (numbers), and see how they are spelled there."""
+    position = np.full(len(shard.entity_ids), -1, np.int64)
+    position[entities] = np.arange(len(entities))
+    chosen = [_of_chosen(shard, hit, position) for hit in hits.terms]
+    rows = _most_promising(len(shard.ids), chosen)
+    texts = session.documents.texts(shard.ids[rows].tolist())
+    counter, spelling = TermCounter([hit.term for hit in hits.terms]), Spelling(query)
+    frequencies = np.ones((len(hits.terms), len(rows)), np.float32)
+    spelled = np.zeros(len(entities), np.float32)
+    for column, (row, document) in enumerate(zip(rows.tolist(), shard.ids[rows].tolist(), strict=True)):
+        text = texts.get(document)
+        if text is not None:
+            frequencies[:, column] = counter.count(text)
+            at = position[shard.entities[row]]
+            spelled[at] = max(spelled[at], spelling.share(text))
+    by_term = np.zeros((len(hits.terms), len(entities)), np.float32)
+    best_rows = np.full((len(hits.terms), len(entities)), -1, np.int64)
+    for number, hit in enumerate(chosen):
+        weights = _counted(hit, rows, frequencies[number], shard)
+        at = position[shard.entities[hit.rows]]
+        order = np.argsort(weights, kind="stable")
+        # Of several assignments to one place the last stands: the greatest weight.
+        by_term[number, at[order]] = weights[order]
+        best_rows[number, at[order]] = hit.rows[order]
+    return WordEvidence(by_term, best_rows, spelled)
+
+
+def _of_chosen(shard: ShardView, hit: TermHits, position: NDArray[np.int64]) -> TermHits:
+    inside = position[shard.entities[hit.rows]] >= 0
+    return TermHits(hit.term, hit.rows[inside], hit.weights[inside])
+
+
+def _most_promising(count: int, chosen: Sequence[TermHits]) -> NDArray[np.int64]:
+    """The rows with the greatest sums of weights, at most `READ`, ascending."""
+    sums = np.zeros(count, np.float32)
+    for hit in chosen:
+        sums[hit.rows] += hit.weights
+    rows = np.flatnonzero(sums)
+    if len(rows) > READ:
+        rows = rows[np.lexsort((rows, -sums[rows]))[:READ]]
+    return np.sort(rows)
+
+
+def _counted(
+    hit: TermHits, rows: NDArray[np.int64], frequencies: NDArray[np.float32], shard: ShardView
+) -> NDArray[np.float32]:
+    """The weights with the true frequencies where the text was read."""
+    if not len(rows):
+        return hit.weights
+    at = np.searchsorted(rows, hit.rows).clip(max=len(rows) - 1)
+    counts = np.where(rows[at] == hit.rows, np.maximum(frequencies[at], 1), 1).astype(np.float32)
+    lengths, typical = shard.lengths[hit.rows], shard.typical_length
+    once = saturation(np.ones_like(counts), lengths, typical)
+    return (hit.weights * saturation(counts, lengths, typical) / once).astype(np.float32)
