@@ -92,8 +92,11 @@ class Opener:
         nobody changes.
         """
         database = self._connect()
+        # Should it be another program's database, its log is left as it is.
+        database.leave_log(alone=True)
         try:
             self._identify(database)
+            database.leave_log(alone=False)
         except (StoreUnopenable, StoreReadOnly):
             database.close()
             if not self._path.is_file() or self._log_holds_data():
