@@ -34,8 +34,8 @@ PATIENCE = 180.0
 QUESTIONS = (
     ("¿quién cuida de las copias nocturnas?", "Backup routine", "Spanish question, English memory"),
     ("what frightens the dog?", "Canela", "English question, Spanish memory"),
-    ("¿cuánto se equivoca la predicción de mareas?", "Tide model", "Spanish question, English memory"),
-    ("why did the mini computer switch itself off?", "Servidor de la escalera", "English question, Spanish memory"),
+    ("¿qué pasa con el número de una factura anulada?", "Invoice numbering", "Spanish question, English memory"),
+    ("who cannot eat shrimp?", "Lucía Ferrán", "English question, Spanish memory"),
 )
 
 
@@ -149,10 +149,13 @@ async def find_words(memory: Memory) -> None:
 
 async def wait_for_meaning(memory: Memory) -> None:
     """Until every entity can be found by meaning: the server embeds new texts in the background."""
+    tell("The model reads the new texts in the background, with pauses so that the machine stays quiet. Waiting ...")
     begun = time.monotonic()
     while any(hit["distance"] is None for hit in await memory.ask("barco", limit=200)):
         expect(time.monotonic() - begun < PATIENCE, f"the texts were not embedded within {PATIENCE:.0f} s")
         await anyio.sleep(0.5)
+    tell(f"Done after another {time.monotonic() - begun:.0f} s. New texts are found by their words in the meantime.")
+    print()
 
 
 async def find_meaning(memory: Memory) -> None:
