@@ -55,7 +55,7 @@ def test_rrf_score_is_absent_when_no_word_matched(memory: Memory) -> None:
 
 
 def test_explain_says_what_was_found(memory: Memory) -> None:
-    explained = memory.search_semantic("compañía", explain=True)["results"][0].get("explain")
+    explained = memory.search_semantic("reunión eléctrica", explain=True)["results"][0].get("explain")
     assert explained is not None
     assert explained["best_text"] == NOTES["Compañía"]
     assert explained["words"] > 0

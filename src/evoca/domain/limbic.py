@@ -58,9 +58,7 @@ class Scale:
 
     @classmethod
     def of(cls, signals: Sequence[Signals]) -> Scale:
-        return cls(
-            max((s.access.count for s in signals), default=0), max((s.access.days for s in signals), default=0)
-        )
+        return cls(max((s.access.count for s in signals), default=0), max((s.access.days for s in signals), default=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +75,11 @@ class Scoring:
     metadata_factor: float
 
 
-def first_use(created_at: Instant) -> Access:
-    """The use of an entity that was never read."""
-    return Access(count=1, last_access=created_at, days=1)
+def use_of(created_at: Instant, read: Access | None) -> Access:
+    """An entity's use, given how it was read: being made counts as the first one."""
+    if read is None:
+        return Access(count=1, last_access=created_at, days=1)
+    return Access(read.count + 1, read.last_access, read.days)
 
 
 def importance(signals: Signals, scale: Scale, constants: LimbicConstants) -> float:
@@ -130,7 +130,7 @@ class Company:
         return self.boosts.get(entity, 0.0)
 
 
-def combine(  # noqa: PLR0913 - the formula has these terms
+def combine(
     relevance: float,
     importance_: float,
     temporal_: float,

@@ -9,6 +9,7 @@ from evoca.domain.clock import to_iso
 
 if TYPE_CHECKING:
     from evoca.domain.graph import Edge, Observation
+    from evoca.domain.reflections import Reflection
     from evoca.services.graph import DeletedEntities, RelationOutcome
     from evoca.services.searching import SemanticHit, SemanticResults
     from evoca.services.transfer import ImportReport
@@ -207,7 +208,7 @@ def graph_json(graph: GraphView) -> GraphResult:
             entity["observation_details"] = [
                 _observation_detail(row) for row in graph.details[view.entity.id].observations
             ]
-            entity["reflections"] = []
+            entity["reflections"] = [_reflection_detail(row) for row in graph.details[view.entity.id].reflections]
     if graph.page is not None:
         result["total"] = graph.page.total
         result["has_more"] = graph.page.has_more
@@ -222,6 +223,16 @@ def _observation_detail(row: Observation) -> ObservationDetail:
         "similarity_flag": int(row.similarity_flag),
         "supersedes": row.supersedes,
         "superseded_at": None if row.superseded_at is None else to_iso(row.superseded_at),
+        "created_at": to_iso(row.created_at),
+    }
+
+
+def _reflection_detail(row: Reflection) -> ReflectionDetail:
+    return {
+        "id": row.id,
+        "author": row.author,
+        "content": row.content,
+        "mood": row.mood,
         "created_at": to_iso(row.created_at),
     }
 

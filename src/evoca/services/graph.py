@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from evoca.domain.clock import Clock, Instant
@@ -171,6 +171,7 @@ class GraphService:
         def work(session: Session) -> DeletedEntities:
             found = session.entities.by_names(collection, wanted)
             if found:
+                release_reflections(session, found.values())
                 session.entities.delete([entity.id for entity in found.values()])
                 session.collections.bump(collection)
             deleted = tuple(name for name in wanted if name in found)
@@ -200,6 +201,7 @@ class GraphService:
             keys = {key for triple in wanted for key in _keys_with_inverse(triple, ids)}
             active = session.edges.active(collection, keys)
             if active:
+                session.reflections.release("relation", [(edge.id, edge_name(edge)) for edge in active.values()])
                 session.edges.delete([edge.id for edge in active.values()])
                 session.collections.bump(collection)
             return tuple(
@@ -348,6 +350,19 @@ def _remove(session: Session, entity: Entity | None, item: Removals, now: Instan
     )
 
 
+def release_reflections(session: Session, entities: Collection[Entity]) -> None:
+    """What is said of entities that go, and of their relations, stays as global (contract, Graph 12)."""
+    ids = [entity.id for entity in entities]
+    edges = session.edges.by_ids(session.reflections.relations_at(ids)).values()
+    session.reflections.release("relation", [(edge.id, edge_name(edge)) for edge in edges])
+    session.reflections.release("entity", [(entity.id, entity.name) for entity in entities])
+
+
+def edge_name(edge: Edge) -> str:
+    """How a relation is named in messages: `Ada -> Lab (works_at)`."""
+    return f"{edge.subject} -> {edge.object} ({edge.predicate})"
+
+
 def _nfc_triple(triple: Triple) -> Triple:
     return Triple(nfc(triple.subject), triple.predicate, nfc(triple.object))
 
@@ -378,8 +393,3 @@ def _status_warnings(drafts: Iterable[EntityDraft]) -> tuple[str, ...]:
 def _kind_warnings(items: Iterable[Additions]) -> tuple[str, ...]:
     unknown = dict.fromkeys(item.kind for item in items if item.kind not in KINDS)
     return tuple(f"Unknown kind '{kind}' was stored; known: {', '.join(KINDS)}." for kind in unknown)
-
-
-def edge_triple(edge: Edge) -> Triple:
-    """An entity-to-entity edge by names."""
-    return Triple(edge.subject, edge.predicate, edge.object or "")

@@ -101,5 +101,8 @@ def _opened(session: Session, rows: Sequence[Entity], page: Page | None, options
     observations = session.observations.of(ids, options.include_superseded, options.kinds)
     views = tuple(EntityView(row, tuple(item.content for item in observations[row.id])) for row in rows)
     relations: list[Edge] = session.edges.touching(ids, include_ended=options.include_ended)
-    details = {id_: EntityDetails(tuple(observations[id_])) for id_ in ids} if options.details else None
+    if not options.details:
+        return GraphView(views, tuple(relations), page)
+    said = session.reflections.about("entity", ids)
+    details = {id_: EntityDetails(tuple(observations[id_]), tuple(said[id_])) for id_ in ids}
     return GraphView(views, tuple(relations), page, details)

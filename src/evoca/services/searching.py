@@ -181,7 +181,7 @@ class SearchService:
         metadata = session.observations.mostly_metadata(ids)
         signals = {
             id_: limbic.Signals(
-                accesses.get(id_) or limbic.first_use(entity.created_at), entity.created_at, degrees.get(id_, 0)
+                limbic.use_of(entity.created_at, accesses.get(id_)), entity.created_at, degrees.get(id_, 0)
             )
             for id_, entity in entities.items()
         }

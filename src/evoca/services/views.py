@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evoca.domain.graph import Edge, Entity, Observation
+from evoca.domain.reflections import Reflection
 from evoca.storage.contract import Session
 
 
@@ -22,6 +23,7 @@ class EntityDetails:
     """Everything of an entity that has no place in the plain view."""
 
     observations: tuple[Observation, ...]
+    reflections: tuple[Reflection, ...]
 
 
 @dataclass(frozen=True, slots=True)

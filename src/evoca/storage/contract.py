@@ -237,6 +237,10 @@ class Reflections(Protocol):
         """Ids of those with this author, mood and target type; None: any."""
         ...
 
+    def relations_at(self, entities: Iterable[int]) -> list[int]:
+        """The edges at these entities that something is said of."""
+        ...
+
     def release(self, target_type: str, targets: Sequence[tuple[int, str]]) -> None:
         """What was said of these targets (id, name) becomes global and remembers their names."""
         ...

@@ -67,6 +67,11 @@ class ReflectionRepository:
         }
         return {number for (number,) in self._connection.select(_MATCHING, values, tuple[int])}
 
+    def relations_at(self, entities: Iterable[int]) -> list[int]:
+        return [
+            number for (number,) in self._connection.select(_RELATIONS_AT, {"ids": json_list(entities)}, tuple[int])
+        ]
+
     def release(self, target_type: str, targets: Sequence[tuple[int, str]]) -> None:
         self._connection.run_many(_RELEASE, ((name, target_type, target) for target, name in targets))
 
@@ -92,6 +97,11 @@ _MATCHING = """
 SELECT id FROM reflections
 WHERE collection_id = :collection AND (:author IS NULL OR author = :author) AND (:mood IS NULL OR mood = :mood)
   AND (:type IS NULL OR target_type = :type)
+"""
+_RELATIONS_AT = """
+SELECT DISTINCT r.target_id FROM reflections r JOIN edges e ON e.id = r.target_id
+WHERE r.target_type = 'relation'
+  AND (e.subject_id IN (SELECT value FROM json_each(:ids)) OR e.object_id IN (SELECT value FROM json_each(:ids)))
 """
 _RELEASE = """
 UPDATE reflections SET target_type = 'global', target_id = NULL, former_target = ?

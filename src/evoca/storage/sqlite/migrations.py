@@ -86,8 +86,10 @@ class Migrator:
             due = [each for each in self._migrations if each.version > version]
             if due:
                 if version > 0:
-                    self._copy(version)
+                    self._copy_once(version)
                 self._apply(due[0])
+                if len(due) == 1:
+                    self._database.run(_UPGRADED, {"key": _COPIED})
             self._database.command("COMMIT")
         finally:
             self._database.roll_back()
@@ -99,6 +101,16 @@ class Migrator:
         self._database.run(_RECORD, values)
         self._database.command(f"PRAGMA application_id = {APPLICATION_ID}")
         self._database.command(f"PRAGMA user_version = {migration.version}")
+
+    def _copy_once(self, version: int) -> None:
+        """Copy a store that holds something, unless this upgrade has a copy already.
+
+        A note in the store tells so to other processes, and to who goes on after a crash.
+        """
+        holds_something = self._database.number(_NEXT_ID) > 1
+        if holds_something and not self._database.select(_NOTE, {"key": _COPIED}, tuple[str]):
+            self._copy(version)
+            self._database.run(_TAKE_NOTE, {"key": _COPIED, "version": str(version)})
 
     def _copy(self, version: int) -> None:
         """Write `<store>.schema-<version>.backup`. The write lock is held, so one process does it at a time."""
@@ -137,5 +149,10 @@ def _unused(path: Path) -> Path:
     return candidate
 
 
+_COPIED = "copied before the upgrade from schema"
+_NEXT_ID = "SELECT value FROM counters WHERE name = 'items'"
+_NOTE = "SELECT value FROM metadata WHERE key = :key"
+_TAKE_NOTE = "INSERT INTO metadata (key, value) VALUES (:key, :version)"
+_UPGRADED = "DELETE FROM metadata WHERE key = :key"
 _RECORD = "INSERT INTO migrations (version, name, checksum, applied_at) VALUES (:version, :name, :checksum, :now)"
 _RECORDED = "SELECT version, checksum FROM migrations ORDER BY version"
