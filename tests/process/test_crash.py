@@ -99,7 +99,7 @@ def _collect(label: str, count: int, pending: list[PendingCall], done: Acknowled
 
 @pytest.mark.timeout(1_800 if PROVING else 180)
 def test_a_killed_server_loses_nothing_that_it_acknowledged(home: Path, store: Path) -> None:
-    rounds, writes = (30, 150) if PROVING else (5, 150)
+    rounds, writes = (30, 150) if PROVING else (4, 150)
     chance = random.Random(20)
     done = Acknowledged()
     acknowledged = 0
