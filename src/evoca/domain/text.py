@@ -40,9 +40,11 @@ __all__ = [
     "UnusableCharacter",
     "analyse",
     "fold_case",
+    "folded_words",
     "nfc",
     "passages",
     "query_terms",
+    "stems",
     "unusable_character",
 ]
 
@@ -149,6 +151,11 @@ def _words(text: str) -> list[str]:
     return unicodedata.normalize("NFKC", text).casefold().translate(_FOLDING).split()
 
 
+def folded_words(text: str) -> list[str]:
+    """Runs of letters and digits, in order: composed, casefolded, accents folded, `ñ` kept."""
+    return _words(text)
+
+
 def _grams(run: str) -> list[str]:
     """Each character, and each pair of neighbours, of a run of a spaceless script."""
     return [*run, *(run[i : i + 2] for i in range(len(run) - 1))]
@@ -185,6 +192,11 @@ def _stem(words: list[str], language: int) -> list[str]:
         return stemmers.english.stemWords(words)
     spanish, english = stemmers.spanish.stemWords(words), stemmers.english.stemWords(words)
     return [stem for pair in zip(spanish, english, strict=True) for stem in dict.fromkeys(pair)]
+
+
+def stems(words: Sequence[str], language: int) -> list[str]:
+    """One stem for each folded word; in a text whose language is UNKNOWN the Spanish one."""
+    return _stem(list(words), SPANISH if language == UNKNOWN else language)
 
 
 # -- analysis ------------------------------------------------------------------------------------
