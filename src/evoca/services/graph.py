@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evoca.domain.clock import Clock, Instant
 from evoca.domain.graph import (
@@ -139,7 +139,6 @@ class GraphService:
 
     def create_relations(self, collection: int, drafts: Sequence[RelationDraft]) -> tuple[RelationOutcome, ...]:
         """Make each relation whose ends exist; `contiene` and `parte_de` make their inverse too."""
-        drafts = [RelationDraft(_nfc_triple(draft.triple), draft.context) for draft in drafts]
         now = self._clock.now()
         return self._store.write(lambda session: relate(session, collection, drafts, now))
 
@@ -152,14 +151,14 @@ class GraphService:
         names = list(dict.fromkeys(nfc(item.name) for item in items))
 
         def work(session: Session) -> AddedObservations:
-            found = session.entities.by_names(collection, names)
+            found = session.entities.resolve(collection, names)
             for item in items:
                 if nfc(item.name) not in found:
                     raise EntityNotFound(item.name)
             results = [_add(session, collection, found[nfc(item.name)], item, now) for item in items]
             if any(result.contents for result in results) or any(item.supersedes is not None for item in items):
                 session.collections.bump(collection)
-            views = views_of(session, [found[name] for name in names])
+            views = views_of(session, list({found[name].id: found[name] for name in names}.values()))
             return AddedObservations(tuple(results), views, _kind_warnings(items))
 
         return self._store.write(work)
@@ -169,10 +168,11 @@ class GraphService:
         wanted = list(dict.fromkeys(nfc(name) for name in names))
 
         def work(session: Session) -> DeletedEntities:
-            found = session.entities.by_names(collection, wanted)
+            found = session.entities.resolve(collection, wanted)
             if found:
-                release_reflections(session, found.values())
-                session.entities.delete([entity.id for entity in found.values()])
+                entities = list({entity.id: entity for entity in found.values()}.values())
+                release_reflections(session, entities)
+                session.entities.delete([entity.id for entity in entities])
                 session.collections.bump(collection)
             deleted = tuple(name for name in wanted if name in found)
             return DeletedEntities(deleted, tuple(name for name in wanted if name not in found))
@@ -184,7 +184,7 @@ class GraphService:
         now = self._clock.now()
 
         def work(session: Session) -> tuple[DeletedObservations, ...]:
-            found = session.entities.by_names(collection, {nfc(item.name) for item in items})
+            found = session.entities.resolve(collection, {nfc(item.name) for item in items})
             outcomes = tuple(_remove(session, found.get(nfc(item.name)), item, now) for item in items)
             if any(outcome.deleted for outcome in outcomes):
                 session.collections.bump(collection)
@@ -194,9 +194,9 @@ class GraphService:
 
     def delete_relations(self, collection: int, triples: Sequence[Triple]) -> tuple[RelationRemoval, ...]:
         """Delete active relations, and the inverse of a `contiene`/`parte_de`; ended ones stay as history."""
-        wanted = list(dict.fromkeys(_nfc_triple(triple) for triple in triples))
 
         def work(session: Session) -> tuple[RelationRemoval, ...]:
+            wanted = list(dict.fromkeys(_with_present_names(session, collection, triples)))
             ids = _ids_of_ends(session, collection, wanted)
             keys = {key for triple in wanted for key in _keys_with_inverse(triple, ids)}
             active = session.edges.active(collection, keys)
@@ -229,7 +229,11 @@ def merge_drafts(drafts: Iterable[EntityDraft]) -> tuple[EntityDraft, ...]:
 
 def create(session: Session, collection: int, drafts: Sequence[EntityDraft], now: Instant) -> CreatedEntities:
     """The transaction behind `create_entities`; `drafts` are merged already (`merge_drafts`)."""
-    existing = session.entities.by_names(collection, [draft.name for draft in drafts])
+    existing = session.entities.resolve(collection, [draft.name for draft in drafts])
+    drafts = merge_drafts(
+        replace(draft, name=existing[draft.name].name) if draft.name in existing else draft for draft in drafts
+    )
+    existing = {entity.name: entity for entity in existing.values()}
     fresh = [draft for draft in drafts if draft.name not in existing]
     ids = session.entities.insert(collection, [_new_entity(draft) for draft in fresh], now)
     rows = [
@@ -263,8 +267,10 @@ def create(session: Session, collection: int, drafts: Sequence[EntityDraft], now
 def relate(
     session: Session, collection: int, drafts: Sequence[RelationDraft], now: Instant
 ) -> tuple[RelationOutcome, ...]:
-    """The transaction behind `create_relations`; names are NFC already."""
-    ids = _ids_of_ends(session, collection, [draft.triple for draft in drafts])
+    """The transaction behind `create_relations`."""
+    triples = _with_present_names(session, collection, [draft.triple for draft in drafts])
+    drafts = [replace(draft, triple=triple) for draft, triple in zip(drafts, triples, strict=True)]
+    ids = _ids_of_ends(session, collection, triples)
     keys = {key for draft in drafts for key in _keys_with_inverse(draft.triple, ids)}
     taken = set(session.edges.active(collection, keys))
     rows: list[NewEdge] = []
@@ -358,18 +364,46 @@ def release_reflections(session: Session, entities: Collection[Entity]) -> None:
     session.reflections.release("entity", [(entity.id, entity.name) for entity in entities])
 
 
+def find_edge(session: Session, collection: int, id_: int | None, triple: Triple | None) -> Edge | None:
+    """A relation by its id, or by names: the active one, else the one that ended last. None when there is none."""
+    if id_ is not None:
+        edge = session.edges.by_ids([id_]).get(id_)
+        known = edge and session.entities.by_names(collection, [edge.subject]).get(edge.subject)
+        return edge if edge and known and known.id == edge.subject_id else None
+    if triple is None:
+        return None
+    (present,) = _with_present_names(session, collection, [triple])
+    ids = _ids_of_ends(session, collection, [present])
+    key = _key(present, ids)
+    if key is None:
+        return None
+    ended = (
+        edge
+        for edge in session.edges.touching([key[0]], include_ended=True)
+        if (edge.subject_id, edge.predicate, edge.object_id) == key
+    )
+    return session.edges.active(collection, [key]).get(key) or max(ended, key=lambda edge: edge.id, default=None)
+
+
 def edge_name(edge: Edge) -> str:
     """How a relation is named in messages: `Ada -> Lab (works_at)`."""
     return f"{edge.subject} -> {edge.object} ({edge.predicate})"
 
 
-def _nfc_triple(triple: Triple) -> Triple:
-    return Triple(nfc(triple.subject), triple.predicate, nfc(triple.object))
-
-
 def _ids_of_ends(session: Session, collection: int, triples: Iterable[Triple]) -> dict[str, int]:
     names = {name for triple in triples for name in (triple.subject, triple.object)}
-    return {name: entity.id for name, entity in session.entities.by_names(collection, names).items()}
+    return {name: entity.id for name, entity in session.entities.resolve(collection, names).items()}
+
+
+def _with_present_names(session: Session, collection: int, triples: Iterable[Triple]) -> list[Triple]:
+    """The triples, in NFC; where a former name was given, with the name that the entity has now."""
+    given = [Triple(nfc(each.subject), each.predicate, nfc(each.object)) for each in triples]
+    names = {name for each in given for name in (each.subject, each.object)}
+    present = {name: entity.name for name, entity in session.entities.resolve(collection, names).items()}
+    return [
+        Triple(present.get(each.subject, each.subject), each.predicate, present.get(each.object, each.object))
+        for each in given
+    ]
 
 
 def _key(triple: Triple, ids: dict[str, int]) -> tuple[int, str, int] | None:

@@ -82,8 +82,9 @@ class ReadingService:
         wanted = list(dict.fromkeys(nfc(name) for name in names))
 
         def work(session: Session) -> GraphView:
-            found = session.entities.by_names(collection, wanted)
-            rows, page = window.cut([found[name] for name in wanted if name in found])
+            found = session.entities.resolve(collection, wanted)
+            named = {found[name].id: found[name] for name in wanted if name in found}
+            rows, page = window.cut(list(named.values()))
             if options == OpenOptions():
                 return _graph(session, rows, page)
             return _opened(session, rows, page, options)

@@ -126,6 +126,22 @@ class Entities(Protocol):
         """Exact NFC names → entities; unknown names are absent."""
         ...
 
+    def resolve(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
+        """As `by_names`, and by former names too, where no entity has the name now. Keys are the asked names."""
+        ...
+
+    def rename(self, entity: int, name: str, at: Instant) -> None:
+        """Give an entity another name, which no other has; the old one becomes an alias, the indexes follow."""
+        ...
+
+    def aliases(self, entity: int) -> list[str]:
+        """An entity's former names, oldest first."""
+        ...
+
+    def add_aliases(self, collection: int, entity: int, names: Sequence[str], at: Instant) -> None:
+        """Make names lead to an entity; they stop leading to another."""
+        ...
+
     def by_ids(self, ids: Iterable[int]) -> dict[int, Entity]: ...
     def page(self, collection: int, offset: int = 0, limit: int | None = None) -> list[Entity]:
         """In order of insertion (id)."""

@@ -155,7 +155,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _BY_IDS = f"""{_SELECT}
 WHERE e.id IN (SELECT value FROM json_each(:ids))
-"""
+"""  # noqa: S608 -- put together from constants
 _END = """
 UPDATE edges SET active = 0, ended_at = :at WHERE id IN (SELECT value FROM json_each(:ids)) AND active = 1
 """

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from evoca.domain.clock import Instant
 from evoca.domain.graph import Entity, NewEntity
 from evoca.domain.text import fold_case, nfc
-from evoca.storage.connection import Connection, json_list
+from evoca.storage.connection import Connection, Value, json_list
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.passages import DocumentWriter
 
 _Row = tuple[int, str, str, str, int, int]
+_AliasRow = tuple[str, int, str, str, str, int, int]
 
 
 class EntityRepository:
@@ -24,6 +25,31 @@ class EntityRepository:
     def by_names(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
         values = {"collection": collection, "names": json_list(nfc(name) for name in names)}
         return {row[1]: Entity(*row) for row in self._connection.select(_BY_NAMES, values, _Row)}
+
+    def resolve(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
+        wanted = [nfc(name) for name in names]
+        found = self.by_names(collection, wanted)
+        missing = [name for name in wanted if name not in found]
+        if missing:
+            values = {"collection": collection, "names": json_list(missing)}
+            rows = self._connection.select(_BY_ALIASES, values, _AliasRow)
+            found.update((row[0], Entity(*row[1:])) for row in rows)
+        return found
+
+    def rename(self, entity: int, name: str, at: Instant) -> None:
+        name = nfc(name)
+        for collection, old, entity_type in self._connection.select(_TEXT_OF, {"id": entity}, tuple[int, str, str]):
+            values: dict[str, Value] = {"id": entity, "name": name, "folded": folded_key(name), "at": at}
+            self._connection.run(_RENAME, values)
+            self._connection.run(_DROP_ALIAS, {"collection": collection, "name": name})
+            self.add_aliases(collection, entity, [old], at)
+            self._documents.replace_entity(collection, entity, name, entity_type)
+
+    def aliases(self, entity: int) -> list[str]:
+        return [name for (name,) in self._connection.select(_ALIASES, {"id": entity}, tuple[str])]
+
+    def add_aliases(self, collection: int, entity: int, names: Sequence[str], at: Instant) -> None:
+        self._connection.run_many(_ADD_ALIAS, ((collection, name, entity, at) for name in names))
 
     def by_ids(self, ids: Iterable[int]) -> dict[int, Entity]:
         return {row[0]: Entity(*row) for row in self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)}
@@ -96,6 +122,18 @@ _BY_NAMES = f"""
 SELECT {_COLUMNS} FROM entities
 WHERE collection_id = :collection AND name IN (SELECT value FROM json_each(:names))
 """  # noqa: S608 -- put together from constants
+_BY_ALIASES = """
+SELECT a.name, e.id, e.name, e.entity_type, e.status, e.created_at, e.updated_at
+FROM aliases a JOIN entities e ON e.id = a.entity_id
+WHERE a.collection_id = :collection AND a.name IN (SELECT value FROM json_each(:names))
+"""
+_RENAME = "UPDATE entities SET name = :name, folded = :folded, updated_at = :at WHERE id = :id"
+_ALIASES = "SELECT name FROM aliases WHERE entity_id = :id ORDER BY created_at, name"
+_ADD_ALIAS = """
+INSERT INTO aliases (collection_id, name, entity_id, created_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (collection_id, name) DO UPDATE SET entity_id = excluded.entity_id
+"""
+_DROP_ALIAS = "DELETE FROM aliases WHERE collection_id = :collection AND name = :name"
 _BY_IDS = f"SELECT {_COLUMNS} FROM entities WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608 -- put together from constants
 _PAGE = f"""
 SELECT {_COLUMNS} FROM entities WHERE collection_id = :collection ORDER BY id LIMIT :limit OFFSET :offset

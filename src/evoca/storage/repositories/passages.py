@@ -116,7 +116,8 @@ def observation_documents(observation: int, entity: int, pieces: Sequence[Passag
 
 
 _DOCUMENTS_OF = """
-SELECT id, coalesce(rest, id + 1), more FROM documents WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
+SELECT id, coalesce(rest, id + 1), more FROM documents
+WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
 """
 _DELETE_DOCUMENT = "DELETE FROM documents WHERE id = :id"
 _DELETE_DOCUMENTS = "DELETE FROM documents WHERE id = ?"

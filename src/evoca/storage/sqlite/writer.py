@@ -227,6 +227,9 @@ class Writer:
 
     def _finish(self) -> None:
         self._tidy(idle=True)
+        if self.checkpoint_fault:
+            # Closing would try again; the log keeps what was committed for the next one who opens the store.
+            self._database.leave_log(alone=True)
         self._database.close()
 
 
