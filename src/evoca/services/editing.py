@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from evoca.domain.clock import Clock
 from evoca.domain.graph import KINDS, Edge, Entity, Observation, Triple
 from evoca.domain.text import nfc
 from evoca.errors import Conflict, EntityNotFound, InvalidInput, NotFound
 from evoca.services.graph import find_edge
+from evoca.services.rehearsing import rehearse
 from evoca.storage.contract import Session, Store
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +41,6 @@ class UpdatedObservation:
     before: Observation
     after: Observation
     warnings: tuple[str, ...]
-
-
-class _Rehearsed(Exception):
-    """Ends a transaction that is to leave nothing."""
-
-
-def rehearse(store: Store, work: Callable[[Session], T]) -> T:
-    """Do a unit of work and undo it: what it returns is what the real run will do."""
-    outcomes: list[T] = []
-
-    def undone(session: Session) -> None:
-        outcomes[:] = [work(session)]
-        raise _Rehearsed
-
-    with suppress(_Rehearsed):
-        store.write(undone)
-    return outcomes[0]
 
 
 class EditingService:

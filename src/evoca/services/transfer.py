@@ -12,6 +12,7 @@ from evoca.domain.clock import Clock, Instant
 from evoca.errors import EvocaError, InvalidInput
 from evoca.services.graph import RelationDraft, create, merge_drafts, relate
 from evoca.services.jsonl import EntityRecord, Record, RelationRecord, Remark, read_records
+from evoca.services.rehearsing import rehearse
 from evoca.settings import Limits
 from evoca.storage.contract import Session, Store
 
@@ -32,14 +33,6 @@ class ImportReport:
     errors: int
     details: tuple[Remark, ...]
     dry_run: bool
-
-
-class _DryRun(Exception):
-    """Carries a finished import out of the transaction that it undoes."""
-
-    def __init__(self, report: ImportReport) -> None:
-        super().__init__()
-        self.report = report
 
 
 class TransferService:
@@ -70,13 +63,10 @@ class TransferService:
         if not dry_run:
             return _Import(records, collection, now).run(self._store.write)
 
-        def rehearse(session: Session) -> ImportReport:
-            raise _DryRun(_Import(records, collection, now, dry_run=True).run(lambda work: work(session)))
-
-        try:
-            return self._store.write(rehearse)
-        except _DryRun as done:
-            return done.report
+        return rehearse(
+            self._store,
+            lambda session: _Import(records, collection, now, dry_run=True).run(lambda work: work(session)),
+        )
 
     def import_once(self, collection: int, path: Path) -> ImportReport | None:
         """Import `path` unless this very content was imported before: then None. Raises as `migrate` does."""
