@@ -45,7 +45,7 @@ def _remember(server: Server, *texts: str) -> None:
         ("100%", {"100% lana"}),
         ("_", {"plan_a"}),
         ("%", {"100% lana"}),
-        ("lan_", set[str]()),
+        ("l_na", set[str]()),
         ("*", set[str]()),
         ("", {"plan_a", "planXa", "100% lana", "1000 lanas"}),
     ],
@@ -229,7 +229,7 @@ def test_every_size_of_answer_works_on_a_large_store(home: Path, store: Path) ->
         for limit in (1, 10, 100, 200):
             assert len(_found(server, "faro", limit)) == limit
         for limit in (0, -1, 201, 5_000):
-            refused(server.call("search_semantic", {"query": "faro", "limit": limit}), "limit")
+            refused(server.call("search_semantic", {"query": "faro", "limit": limit}), "imit")
         assert server.ok("search_nodes", {"query": "faro", "limit": 10, "offset": 5_995}).number("total") == 6_000
 
 
@@ -249,6 +249,7 @@ def test_the_shape_of_results_never_changes(evoca: Server) -> None:
 
 # -- by meaning, with the model that ships ---------------------------------------------------------
 
+MEANING = {"EVOCA_EMBEDDER": "auto", "EVOCA_CATCH_UP": "60", "EVOCA_INDEXER_REST": "0"}
 SPANISH_NOTES = {
     "Perro": "El perro del faro se llama Trueno",
     "Llave": "La llave del sótano cuelga detrás de la nevera",
@@ -303,8 +304,7 @@ ENGLISH_QUESTIONS = {
 def bilingual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with the default model and notes in both languages."""
     folder = tmp_path_factory.mktemp("bilingual")
-    env = {"EVOCA_EMBEDDER": "auto", "EVOCA_CATCH_UP": "60", "EVOCA_INDEXER_REST": "0"}
-    with start_evoca(folder / "home", folder / "memory.db", env=env) as server:
+    with start_evoca(folder / "home", folder / "memory.db", env=MEANING) as server:
         notes = SPANISH_NOTES | ENGLISH_NOTES
         server.ok("create_entities", entities(*(entity(f"{n}", text) for n, text in notes.items())))
         yield server
@@ -320,19 +320,20 @@ def test_a_question_in_one_language_finds_the_note_in_the_other(bilingual: Serve
     assert len(missed) <= len(questions) // 10, missed
 
 
-def test_the_end_of_a_long_text_is_found_by_its_meaning(bilingual: Server) -> None:
+def test_the_end_of_a_long_text_is_found_by_its_meaning(home: Path, store: Path) -> None:
     """Longer than the model reads at once; the entity comes back whole and once."""
     chore = "Los lunes se riegan los tomates y se mira si hay pulgón en las hojas de abajo de cada planta. "
     text = chore * (150 if PROVING else 40) + "La contraseña del almacén la guarda el portero del número 4."
-    bilingual.ok("create_entities", entities(entity("Cuaderno", text)))
-    question = {"query": "¿quién custodia la clave del depósito?", "limit": 3, "track": False}
-    reply = bilingual.ok("search_semantic", question)
-    assert reply.names("results").count("Cuaderno") == 1
-    (found,) = (result for result in reply.objects("results") if result["name"] == "Cuaderno")
-    assert found["observations"] == [text]
-    long_question = "¿quién custodia la clave del depósito? " * 100
-    bilingual.ok("search_semantic", {"query": long_question[:4_000], "track": False})
-    refused(bilingual.call("search_semantic", {"query": "a" * 4_001}), "Query too long: 4001 > 4000 characters")
+    notes = SPANISH_NOTES | {"Cuaderno": text}
+    with start_evoca(home, store, env=MEANING) as server:
+        server.ok("create_entities", entities(*(entity(name, note) for name, note in notes.items())))
+        reply = server.ok("search_semantic", {"query": "¿quién custodia la clave del depósito?", "limit": 3})
+        assert reply.names("results").count("Cuaderno") == 1
+        (found,) = (result for result in reply.objects("results") if result["name"] == "Cuaderno")
+        assert found["observations"] == [text]
+        long_question = "¿quién custodia la clave del depósito? " * 100
+        server.ok("search_semantic", {"query": long_question[:4_000]})
+        refused(server.call("search_semantic", {"query": "a" * 4_001}), "Query too long: 4001 > 4000 characters")
 
 
 def test_without_a_model_the_other_tools_work_and_the_search_says_why(home: Path, store: Path) -> None:
