@@ -196,13 +196,16 @@ def test_an_unknown_name_is_repeated_short_and_printable() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=[])),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
-    max_leaves=12,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=5,
 )
 KEYS = st.sampled_from(["items", "mixed", "query", "limit", "offset", "id", "weight", "track", "text", "name", "x"])
 
 
-@given(raw=st.dictionaries(KEYS, JSON | st.lists(st.dictionaries(KEYS | st.sampled_from(["texts", "from"]), JSON))))
+ITEMS = st.lists(st.dictionaries(st.sampled_from(["name", "texts", "from", "type", "x"]), JSON, max_size=3), max_size=3)
+
+
+@given(raw=st.dictionaries(KEYS, JSON | ITEMS, max_size=3))
 def test_whatever_comes_is_checked_or_refused_in_our_words(raw: dict[str, object]) -> None:
     refused, checked = None, None
     try:

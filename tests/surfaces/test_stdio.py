@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evoca.surfaces.mcp.stdio import Malformed, Wire, decode, encode
-from tests.process.support.client import JsonObject, Server, number_at, object_at
+from tests.process.support.client import JsonObject, RpcError, Server, ServerGone, number_at, object_at
 from tests.process.support.launch import ROOT, isolated_env
 from tests.surfaces.conftest import toy_command
 from tests.surfaces.waiting import until
@@ -115,10 +115,10 @@ def test_bad_lines_are_answered_and_the_server_lives(toy: Server) -> None:
     assert [error["code"] for error in errors(toy)] == [types.PARSE_ERROR, types.INVALID_REQUEST]
 
 
-def test_a_line_of_sixteen_megabytes_is_read_and_one_is_written(toy: Server) -> None:
+def test_a_line_of_sixteen_megabytes_is_read_and_one_is_written(shared: Server) -> None:
     text = "ñ" * 8_000_000
-    assert toy.call("echo", {"text": text}).error.startswith("text too long: 8000000 > 100000 characters")
-    assert toy.ok("big", {"size": 8_000_000}).data == {"text": text}
+    assert shared.call("echo", {"text": text}).error.startswith("text too long: 8000000 > 100000 characters")
+    assert shared.ok("big", {"size": 8_000_000}).data == {"text": text}
 
 
 def test_whatever_prints_stdout_carries_json_rpc_only(toy: Server) -> None:
@@ -196,20 +196,17 @@ def test_the_backend_is_closed_at_the_end(toy: Server, folder: Path) -> None:
     assert (folder / "closed").exists()
 
 
-def test_a_call_that_holds_on_is_told_to_stop_at_the_end_of_input(toy: Server, folder: Path) -> None:
-    call = toy.post("hold", {"text": "a"})
-    until((folder / "holding-a").exists, "the call runs")
+def test_calls_that_hold_on_are_told_to_stop_and_do_not_keep_the_process(toy: Server, folder: Path) -> None:
+    held, hung = toy.post("hold", {"text": "a"}), toy.post("hang")
+    until((folder / "holding-a").exists, "the call that listens runs")
+    until((folder / "hanging").exists, "the call that hears nothing runs")
     assert toy.stop(ENDS_WITHIN) == 0
     assert (folder / "dropped-a").exists()
-    reply = call.reply()
+    reply = held.reply()
     assert reply.is_error
     assert reply.error.startswith("The server is ending: nothing was done.")
-
-
-def test_a_call_that_hears_nothing_does_not_keep_the_process(toy: Server, folder: Path) -> None:
-    toy.post("hang")
-    until((folder / "hanging").exists, "the call runs")
-    assert toy.stop(ENDS_WITHIN) == 0
+    with pytest.raises((RpcError, ServerGone)):
+        hung.reply()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals to another process")

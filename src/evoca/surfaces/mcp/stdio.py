@@ -32,7 +32,7 @@ from evoca.surfaces.mcp.server import build_server
 
 LIFETIME = 4.8
 """Seconds from the end of input, or a signal, to the end of the process, whatever hangs."""
-GRACE_AT_END_OF_INPUT = 4.0
+GRACE_AT_END_OF_INPUT = 3.7
 """Seconds for the calls received to finish; then they are asked to leave nothing."""
 GRACE_AT_SIGNAL = 2.0
 LAST_WORDS = 0.3
