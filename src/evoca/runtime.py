@@ -116,6 +116,7 @@ class Runtime:
         from evoca.services.indexing import IndexingService, Pace
         from evoca.services.reading import ReadingService
         from evoca.services.searching import SearchService
+        from evoca.services.serving import Serving
         from evoca.services.tracking import TrackingService
         from evoca.services.transfer import TransferService
 
@@ -130,13 +131,14 @@ class Runtime:
             pace=Pace(settings.indexer_batch, settings.indexer_rest),
             report=self._report,
         )
+        serving = Serving(store, embedding)
         return Services(
             collection=collection,
             limits=settings.limits,
             track=settings.track,
             graph=GraphService(store, clock),
             reading=ReadingService(store),
-            search=SearchService(store, clock, embedding, indexing, tracking, LimbicConstants(), settings.catch_up),
+            search=SearchService(store, clock, serving, indexing, tracking, LimbicConstants(), settings.catch_up),
             transfer=TransferService(store, clock, settings.limits),
             tracking=tracking,
             embedding=embedding,
