@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -36,7 +35,6 @@ __all__ = [
     "Passage",
     "QueryTerm",
     "Spelling",
-    "TermCounter",
     "UnusableCharacter",
     "analyse",
     "fold_case",
@@ -314,23 +312,6 @@ def _terms_of(word: str, neutral: bool) -> list[QueryTerm]:
             parts = [piece[i : i + 2] for i in range(len(piece) - 1)] or [piece]
             terms += [QueryTerm(part, (part,), neutral=True) for part in parts]
     return terms
-
-
-class TermCounter:
-    """How often each of a query's terms stands in a text. Remembers what texts are made of."""
-
-    def __init__(self, terms: Sequence[QueryTerm]) -> None:
-        self._alternatives = [term.alternatives for term in terms]
-
-    def count(self, text: str) -> list[int]:
-        """One number a term: that of its most frequent alternative."""
-        counts = _counts(text)
-        return [max(counts.get(each, 0) for each in alternatives) for alternatives in self._alternatives]
-
-
-@lru_cache(maxsize=2_048)
-def _counts(text: str) -> dict[str, int]:
-    return Counter(analyse(text).terms)
 
 
 # -- spelling ------------------------------------------------------------------------------------

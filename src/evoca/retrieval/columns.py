@@ -73,8 +73,6 @@ class Rows:
 class ExactVectors:
     """A snapshot of float32 unit rows."""
 
-    exact = True
-
     def __init__(self, blocks: tuple[NDArray[np.float32], ...], size: int) -> None:
         self._blocks = blocks
         self.size = size
@@ -101,28 +99,38 @@ class ExactVectors:
 
 
 class Bits:
-    """One bit a dimension: the sign. Stored word by word, so that a block is compared a word at a time."""
+    """One bit a dimension, the sign; word by word, so that a block is compared a word at a time.
 
-    def __init__(self, dim: int) -> None:
+    `keep`: eight bits a dimension are kept beside it, from which any row can be had again, nearly.
+    """
+
+    def __init__(self, dim: int, keep: bool) -> None:
         self._dim = dim
         self._words = -(-dim // 64)
         self._blocks: list[NDArray[np.uint64]] = []
+        self._coarse: list[NDArray[np.int8]] | None = [] if keep else None
         self._size = 0
 
     def append(self, rows: NDArray[np.float32]) -> None:
         packed = pack_signs(rows)
+        coarse = np.rint(rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True, initial=0), 1e-9) * 127)
         done = 0
         while done < len(packed):
             inside = self._size % BLOCK
             if not inside:
                 self._blocks.append(np.empty((self._words, BLOCK), np.uint64))
+                if self._coarse is not None:
+                    self._coarse.append(np.empty((BLOCK, self._dim), np.int8))
             count = min(BLOCK - inside, len(packed) - done)
             self._blocks[-1][:, inside : inside + count] = packed[done : done + count].T
+            if self._coarse is not None:
+                self._coarse[-1][inside : inside + count] = coarse[done : done + count]
             self._size += count
             done += count
 
     def view(self) -> BitVectors:
-        return BitVectors(tuple(self._blocks), self._size, self._dim)
+        coarse = None if self._coarse is None else tuple(self._coarse)
+        return BitVectors(tuple(self._blocks), coarse, self._size, self._dim)
 
 
 def pack_signs(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
@@ -133,14 +141,19 @@ def pack_signs(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 class BitVectors:
-    """A snapshot of one-bit rows: cosines are estimates."""
+    """A snapshot of one-bit rows: cosines are estimates (± .06 at 384 dimensions)."""
 
-    exact = False
-
-    def __init__(self, blocks: tuple[NDArray[np.uint64], ...], size: int, dim: int) -> None:
+    def __init__(
+        self, blocks: tuple[NDArray[np.uint64], ...], coarse: tuple[NDArray[np.int8], ...] | None, size: int, dim: int
+    ) -> None:
         self._blocks = blocks
+        self._coarse = coarse
         self._dim = dim
         self.size = size
+
+    @property
+    def keeps_rows(self) -> bool:
+        return self._coarse is not None
 
     def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """cos(π · differing bits / dim) for every row, shape (size,): the angle that the signs suggest."""
@@ -151,5 +164,16 @@ class BitVectors:
             begin = number * BLOCK
             end = min(begin + BLOCK, self.size)
             differing = np.bitwise_count(block[:, : end - begin] ^ wanted).sum(axis=0, dtype=np.uint16)
-            found[begin:end] = angles[differing]
+            np.take(angles, differing, out=found[begin:end], mode="clip")
+        return found
+
+    def rows(self, at: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Some rows from their eight bits, normalised, shape (len(at), dim); cosines are right to ± .001."""
+        assert self._coarse is not None  # noqa: S101 - callers ask `keeps_rows`
+        found = np.empty((len(at), self._dim), np.float32)
+        blocks = at // BLOCK
+        for number in np.unique(blocks):
+            inside = np.flatnonzero(blocks == number)
+            found[inside] = self._coarse[int(number)][at[inside] % BLOCK]
+        found /= np.maximum(np.sqrt(np.einsum("ij,ij->i", found, found)), 1e-9)[:, None]
         return found

@@ -18,7 +18,7 @@ K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation. Measured: 1.2 and .75 cost 1 point of recall on conversations."""
 RRF_K = 60
 WORD_WEIGHT = 0.03
-SPELLING_WEIGHT = 0.06
+SPELLING_WEIGHT = 0.1
 """What a query's words add when they stand in a text exactly as in the query, all of them."""
 UNSEEN = 0.35
 """The cosine assumed of a text without a vector that holds all of the query's words."""
@@ -33,12 +33,9 @@ def inverse_document_frequency(count: int, holding: int) -> float:
     return float(np.log1p((count - holding + 0.5) / (holding + 0.5)))
 
 
-def saturation(
-    frequencies: NDArray[np.float32], lengths: NDArray[np.int32], typical_length: float
-) -> NDArray[np.float32]:
-    """BM25's part of a term in each document: 1 for one occurrence in a document of typical length."""
-    norm = K1 * (1 - B + B * lengths / typical_length)
-    return (frequencies * (K1 + 1) / (frequencies + norm)).astype(np.float32)
+def saturation(lengths: NDArray[np.int32], typical_length: float) -> NDArray[np.float32]:
+    """BM25's part of a term that stands once in documents of these lengths: 1 in one of typical length."""
+    return ((K1 + 1) / (1 + K1 * (1 - B + B * lengths / typical_length))).astype(np.float32)
 
 
 def reciprocal_rank(ranks: NDArray[np.int64]) -> NDArray[np.float64]:

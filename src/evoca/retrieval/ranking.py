@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from evoca.retrieval.fusion import (
     reciprocal_rank,
     relevance,
 )
-from evoca.retrieval.index import EXACT, DocumentIndex, ShardView
+from evoca.retrieval.index import DocumentIndex, Limits, ShardView
 from evoca.retrieval.meaning import Meaning, find_meaning
 from evoca.retrieval.words import WordEvidence, WordHits, find_words, read_closely
 from evoca.storage.contract import Session
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from evoca.retrieval.embedders import Embedder
 
-MOST = 600
+MOST = 400
 """Candidates of a ranking: the best by meaning and the best by words."""
 
 
@@ -78,7 +79,7 @@ class _Behind:
     hits: WordHits
     words: WordEvidence
     evidence: NDArray[np.float32]
-    positions: dict[int, int]
+    entity_ids: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,10 @@ class Ranking:
     def explain(self, candidate: EntityCandidate) -> Explanation:
         """How one of this ranking's candidates came to its relevance."""
         behind = self._behind
-        if behind is None or candidate.entity_id not in behind.positions:
+        places = [] if behind is None else np.flatnonzero(behind.entity_ids == candidate.entity_id).tolist()
+        if behind is None or not places:
             return Explanation((), 0.0, candidate.meaning, candidate.meaning or 0.0)
-        at = behind.positions[candidate.entity_id]
+        at = places[0]
         parts = [
             TermPart(hit.term.word, float(weight), int(behind.shard.ids[row]))
             for hit, weight, row in zip(
@@ -117,11 +119,12 @@ class Ranking:
 class Retriever:
     """Ranks the entities of one store with one model, or by words alone (`embedder` None). Safe for many threads."""
 
-    def __init__(self, embedder: Embedder | None, exact: int = EXACT) -> None:
-        """`exact`: how many vectors are kept as float32 (see `retrieval.index`)."""
+    def __init__(self, embedder: Embedder | None, limits: Limits | None = None) -> None:
+        """`limits`: how many vectors are kept in which form."""
         self._model = None if embedder is None else embedder.model_id
         self._calibration = Calibration.none(1) if embedder is None else embedder.calibration
-        self._index = DocumentIndex(self._model, 1 if embedder is None else embedder.dim, self._calibration, exact)
+        dim = 1 if embedder is None else embedder.dim
+        self._index = DocumentIndex(self._model, dim, self._calibration, limits or Limits())
 
     def entities(
         self,
@@ -189,22 +192,21 @@ class Retriever:
             evidence = np.nan_to_num(cosines)
             relevances = np.maximum(0.0, 1.0 - (1.0 - similarity.astype(np.float64)))
             rrf = np.zeros(len(chosen))
-        found = _best_documents(words, totals, best)
+        documents = shard.ids[_best_documents(words, totals, best)]
         order = np.lexsort((ids, -relevances))[:MOST]
         candidates = tuple(
-            EntityCandidate(
-                int(ids[at]),
-                float(relevances[at]),
-                1.0 - float(similarity[at]) if seen[at] else None,
-                float(rrf[at]) if hits.any else None,
-                float(totals[at]),
-                float(cosines[at]) if seen[at] else None,
-                int(shard.ids[found[at]]),
+            map(
+                EntityCandidate,
+                ids[order].tolist(),
+                relevances[order].tolist(),
+                _where(seen[order], 1.0 - similarity[order].astype(np.float64)),
+                rrf[order].tolist() if hits.any else repeat(None),
+                totals[order].tolist(),
+                _where(seen[order], cosines[order]),
+                documents[order].tolist(),
             )
-            for at in order.tolist()
         )
-        positions = {int(entity): at for at, entity in enumerate(ids.tolist())}
-        return Ranking(candidates, hits.any, shard.pending, _Behind(shard, hits, words, evidence, positions))
+        return Ranking(candidates, hits.any, shard.pending, _Behind(shard, hits, words, evidence, ids))
 
     def _evidence(
         self,
@@ -224,6 +226,10 @@ class Retriever:
         languages = np.where(best >= 0, shard.languages[best], UNKNOWN)
         foreign = seen & (languages != language) & (languages != UNKNOWN)
         return even_out_languages(meaning, fused.astype(np.float32), foreign)
+
+
+def _where(known: NDArray[np.bool_], values: NDArray[np.floating]) -> list[float | None]:
+    return [value if there else None for there, value in zip(known.tolist(), values.tolist(), strict=True)]
 
 
 def _usable(shard: ShardView, allowed: set[int] | None) -> NDArray[np.bool_] | None:
