@@ -19,15 +19,16 @@ class SubstringRepository:
             return [entity for (entity,) in self._connection.select(_ALL, {"collection": collection}, tuple[int])]
         self._ledger.expose()
         hits = self._indexes.substring_hits(collection, folded)
-        found = {
-            entity
-            for entity, name, entity_type in hits.entities
-            if folded in fold_case(name) or folded in fold_case(entity_type)
-        }
+        types = {each: _holds(each, folded) for each in {each for _number, _name, each in hits.entities}}
+        found = {number for number, name, each in hits.entities if types[each] or _holds(name, folded)}
         for entity, content in hits.observations:
-            if entity not in found and folded in fold_case(content):
+            if entity not in found and _holds(content, folded):
                 found.add(entity)
         return sorted(found)
+
+
+def _holds(text: str, folded: str) -> bool:
+    return folded in (text.lower() if text.isascii() else fold_case(text))
 
 
 _ALL = "SELECT id FROM entities WHERE collection_id = :collection ORDER BY id"
