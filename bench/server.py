@@ -70,10 +70,15 @@ class Start:
 
 @dataclass(slots=True)
 class Ingest:
-    """Rates over what was done before the time was up; `bytes` for each entity, before and with the relations."""
+    """Rates over what was done before the time was up; `bytes` for each entity, before and with the relations.
+
+    `entity_cpu_ms`, `relation_cpu_ms`: the server's CPU for each, which a busy machine does not change much.
+    """
 
     entities_per_s: float
     relations_per_s: float
+    entity_cpu_ms: float
+    relation_cpu_ms: float
     bytes_per_entity: float
     bytes_with_relations: float
     whole: bool
@@ -155,13 +160,13 @@ def measure_ingest(who: str, folder: Path, size: int, seconds: float) -> Ingest:
     """Batches of 50, each answered before the next is sent. What the time did not suffice for is stored untimed."""
     memories, links = corpus.memories(size), corpus.links(size)
     contestant = start(who, folder, QUIET)
-    entity_rate, entities_done = _timed(
+    entity_rate, entity_cpu, entities_done = _timed(
         contestant, "create_entities", [_create(b) for b in _batches(memories)], seconds
     )
     contestant.stop()
     bare_bytes = size_on_disk(who, folder) / max(1, entities_done * BATCH)
     contestant = start(who, folder, QUIET)
-    relation_rate, relations_done = _timed(
+    relation_rate, relation_cpu, relations_done = _timed(
         contestant, "create_relations", [_relate(b) for b in _batches(links)], seconds
     )
     contestant.stop()
@@ -169,24 +174,27 @@ def measure_ingest(who: str, folder: Path, size: int, seconds: float) -> Ingest:
     whole = entities_done * BATCH >= size and relations_done * BATCH >= size
     if not whole and who == OFFICIAL:
         _write_official(official_file(folder), memories, links)
-    return Ingest(entity_rate, relation_rate, bare_bytes, full_bytes, whole)
+    return Ingest(entity_rate, relation_rate, entity_cpu, relation_cpu, bare_bytes, full_bytes, whole)
 
 
 def _batches(items: Sequence[T]) -> list[Sequence[T]]:
     return [items[begin : begin + BATCH] for begin in range(0, len(items), BATCH)]
 
 
-def _timed(contestant: Contestant, tool: str, batches: Sequence[JsonObject], seconds: float) -> tuple[float, int]:
-    """(items each second, batches done) within the time."""
+def _timed(
+    contestant: Contestant, tool: str, batches: Sequence[JsonObject], seconds: float
+) -> tuple[float, float, int]:
+    """(items each second, CPU ms for each item, batches done) within the time."""
     contestant.server.ok("read_graph")
-    began = time.perf_counter()
+    cpu, began = contestant.cpu_ms(), time.perf_counter()
     done = 0
     for arguments in batches:
         contestant.server.ok(tool, arguments)
         done += 1
         if time.perf_counter() - began > seconds:
             break
-    return done * BATCH / (time.perf_counter() - began), done
+    items = done * BATCH
+    return items / (time.perf_counter() - began), (contestant.cpu_ms() - cpu) / items, done
 
 
 def _write_official(file: Path, memories: Sequence[corpus.Memory], links: Sequence[tuple[str, str, str]]) -> None:
@@ -239,6 +247,7 @@ def kinds(size: int, most: int) -> list[Kind]:
         Kind("open 5", lambda n: ("open_nodes", {"names": opened[n]}), lambda n: ("open_nodes", {"names": opened[n]})),
         Kind("read graph", lambda _: ("read_graph", {}), lambda _: ("read_graph", {}), share=0.05),
         Kind("read graph, 50", lambda _: ("read_graph", {"limit": 50}), None),
+        Kind("semantic, untracked", lambda n: ("search_semantic", {"query": questions[n], "track": False}), None),
         Kind("semantic", lambda n: ("search_semantic", {"query": questions[n]}), None),
     ]
 
@@ -367,13 +376,11 @@ def report(result: Run) -> str:
         for name, s in result.start.items()
     ]
     for size, figures in result.ingest.items():
+        title = f"ingest of {size}, by {BATCH}"
+        lines += ["", f"{title:<28}{'entities/s':>12}{'CPU ms':>8}{'relations/s':>12}{'CPU ms':>8}{'B/entity':>10}"]
         lines += [
-            "",
-            f"{f'ingest of {size}, by {BATCH}':<28}{'entities/s':>12}{'relations/s':>12}{'B/entity':>10}{'+ rel.':>10}",
-        ]
-        lines += [
-            f"{name:<28}{i.entities_per_s:>12.0f}{i.relations_per_s:>12.0f}{i.bytes_per_entity:>10.0f}"
-            f"{i.bytes_with_relations:>10.0f}{'' if i.whole else '  (time was up)'}"
+            f"{name:<28}{i.entities_per_s:>12.0f}{i.entity_cpu_ms:>8.3f}{i.relations_per_s:>12.0f}"
+            f"{i.relation_cpu_ms:>8.3f}{i.bytes_per_entity:>10.0f}{'' if i.whole else '  (time was up)'}"
             for name, i in figures.items()
         ]
         lines.append(

@@ -123,7 +123,7 @@ def test_every_reply_has_text_and_the_same_structured_content(evoca: Server, tmp
         assert reply.has_data, tool
         assert json.loads(reply.text) == reply.data, tool
         jsonschema.validate(reply.data, schemas[tool])
-    assert {tool for tool, _ in empty} == set(schemas)
+    assert {tool for tool, _ in empty} <= set(schemas)
     for tool in schemas:
         failed = evoca.call(tool, {"nonsense": 1})
         assert failed.is_error, tool
