@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from evoca.storage.sqlite.indexes import SqliteIndexes
 from evoca.storage.sqlite.opening import SqliteOptions
 from evoca.storage.sqlite.readers import Readers
 
+_LONGEST_GROUP = 0.1
+"""Seconds after which a group takes no further unit: other processes wait for the lock."""
 _GAP = 0.05
 """Seconds to wait for a gap between readers, and for other processes' readers in it."""
 _WAL_PAGE = 4096 + 24
@@ -142,15 +145,14 @@ class Writer:
                     job.finish(type(error)(error.message, error.hint))
                 return
             try:
-                failed = self._transact(wanted)
+                outcomes = self._transact(wanted)
             except _CancelledMeanwhile:
                 continue
             except (_TransactionLost, EvocaError) as error:
                 self._repeat(wanted, error.error if isinstance(error, _TransactionLost) else error)
                 return
-            for job in wanted:
-                job.finish(failed.get(job))
-            return
+            for job, outcome in outcomes.items():
+                job.finish(outcome)
 
     def _repeat(self, jobs: Sequence[_Job], error: BaseException) -> None:
         """After a lost transaction: one by one, so that only those fail that must."""
@@ -160,17 +162,22 @@ class Writer:
         for job in jobs:
             self._commit([job])
 
-    def _transact(self, jobs: Sequence[_Job]) -> dict[_Job, BaseException]:
-        """Run and commit the open transaction. Returns the units that failed alone."""
+    def _transact(self, jobs: Sequence[_Job]) -> dict[_Job, BaseException | None]:
+        """Run and commit the open transaction. Returns how each unit ended; those that found no time are not in it."""
         ledger = self._session.ledger
+        latest = time.monotonic() + _LONGEST_GROUP
+        outcomes: dict[_Job, BaseException | None] = {}
         try:
-            failed = {job: error for job in jobs if (error := self._run_unit(job)) is not None}
-            if len(failed) < len(jobs):
+            for job in jobs:
+                outcomes[job] = self._run_unit(job)
+                if time.monotonic() > latest:
+                    break
+            if None in outcomes.values():
                 ledger.settle()
-                if not all(job.seal() for job in jobs):
+                if not all(job.seal() for job, error in outcomes.items() if error is None):
                     raise _CancelledMeanwhile
                 self._database.command("COMMIT")
-            return failed
+            return outcomes
         finally:
             ledger.clear()
             self._database.roll_back()
