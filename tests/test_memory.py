@@ -33,9 +33,9 @@ def test_every_operation_is_a_method(face: type) -> None:
 @pytest.mark.parametrize("operation", CATALOGUE, ids=lambda operation: operation.name)
 def test_a_method_has_the_operation_s_arguments(face: type, operation: Operation) -> None:
     signature = methods(face)[operation.name]
-    given = set(signature.parameters) - {"self"}
-    assert given == set(cast("dict[str, object]", operation.input_schema["properties"]))
-    required = {name for name in given if signature.parameters[name].default is inspect.Parameter.empty}
+    given = {name.rstrip("_"): each for name, each in signature.parameters.items() if name != "self"}
+    assert set(given) == set(cast("dict[str, object]", operation.input_schema["properties"]))
+    required = {name for name, each in given.items() if each.default is inspect.Parameter.empty}
     assert set(cast("list[str]", operation.input_schema.get("required", []))) <= required
 
 

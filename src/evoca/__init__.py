@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evoca.async_memory import AsyncMemory
     from evoca.errors import EvocaError
-    from evoca.memory import AsyncMemory, Memory
+    from evoca.memory import Memory
 
 __version__ = "0.1.0"
 __all__ = ["AsyncMemory", "EvocaError", "Memory", "__version__"]
@@ -21,10 +22,14 @@ __all__ = ["AsyncMemory", "EvocaError", "Memory", "__version__"]
 
 def __getattr__(name: str) -> object:
     # Loaded at first use: the command line and the server must start without them.
-    if name in ("AsyncMemory", "Memory"):
-        from evoca import memory
+    if name == "AsyncMemory":
+        from evoca.async_memory import AsyncMemory
 
-        return getattr(memory, name)
+        return AsyncMemory
+    if name == "Memory":
+        from evoca.memory import Memory
+
+        return Memory
     if name == "EvocaError":
         from evoca.errors import EvocaError
 

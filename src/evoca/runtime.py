@@ -111,12 +111,15 @@ class Runtime:
     def _assemble(self, store: Store, collection: int) -> Services:
         from evoca.domain.limbic import LimbicConstants
         from evoca.services import Services
+        from evoca.services.editing import EditingService
         from evoca.services.embedding import Embedding
         from evoca.services.graph import GraphService
         from evoca.services.indexing import IndexingService, Pace
         from evoca.services.reading import ReadingService
+        from evoca.services.reflections import ReflectionService
         from evoca.services.searching import SearchService
         from evoca.services.serving import Serving
+        from evoca.services.status import StatusService
         from evoca.services.tracking import TrackingService
         from evoca.services.transfer import TransferService
 
@@ -138,6 +141,9 @@ class Runtime:
             track=settings.track,
             graph=GraphService(store, clock),
             reading=ReadingService(store),
+            editing=EditingService(store, clock),
+            reflections=ReflectionService(store, clock, serving, indexing, settings.catch_up),
+            status=StatusService(store, indexing, settings.collection),
             search=SearchService(store, clock, serving, indexing, tracking, LimbicConstants(), settings.catch_up),
             transfer=TransferService(store, clock, settings.limits),
             tracking=tracking,

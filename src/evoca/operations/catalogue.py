@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from evoca.operations.base import Operation
+from evoca.operations.editing import EDITING_OPERATIONS, END_RELATION
 from evoca.operations.graph import GRAPH_OPERATIONS
+from evoca.operations.reflections import REFLECTION_OPERATIONS
 
-CATALOGUE: tuple[Operation, ...] = GRAPH_OPERATIONS
+CATALOGUE: tuple[Operation, ...] = (
+    *GRAPH_OPERATIONS,
+    END_RELATION,
+    *REFLECTION_OPERATIONS,
+    *EDITING_OPERATIONS,
+)

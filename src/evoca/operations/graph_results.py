@@ -194,7 +194,7 @@ def relation_json(edge: Edge) -> RelationJson:
 
 def graph_json(graph: GraphView) -> GraphResult:
     """`{entities, relations}`, with the page's keys and the details where they were asked for."""
-    relation = relation_json if graph.details is None else _relation_details
+    relation = relation_json if graph.details is None else relation_details
     result: GraphResult = {
         "entities": [entity_json(view) for view in graph.entities],
         "relations": [relation(edge) for edge in graph.relations],
@@ -206,7 +206,7 @@ def graph_json(graph: GraphView) -> GraphResult:
             entity["created_at"] = to_iso(view.entity.created_at)
             entity["updated_at"] = to_iso(view.entity.updated_at)
             entity["observation_details"] = [
-                _observation_detail(row) for row in graph.details[view.entity.id].observations
+                observation_detail(row) for row in graph.details[view.entity.id].observations
             ]
             entity["reflections"] = [_reflection_detail(row) for row in graph.details[view.entity.id].reflections]
     if graph.page is not None:
@@ -215,7 +215,7 @@ def graph_json(graph: GraphView) -> GraphResult:
     return result
 
 
-def _observation_detail(row: Observation) -> ObservationDetail:
+def observation_detail(row: Observation) -> ObservationDetail:
     return {
         "id": row.id,
         "content": row.content,
@@ -237,7 +237,7 @@ def _reflection_detail(row: Reflection) -> ReflectionDetail:
     }
 
 
-def _relation_details(edge: Edge) -> RelationJson:
+def relation_details(edge: Edge) -> RelationJson:
     return {
         **relation_json(edge),
         "id": edge.id,

@@ -1,6 +1,6 @@
 """The in-process index of all documents, kept current from the store's change feed.
 
-One shard a collection. A snapshot (`ShardView`) never changes: columns grow behind its end, and are copied before a
+One shard a collection and family of things that are sought together. A snapshot (`ShardView`) never changes: columns grow behind its end, and are copied before a
 value inside is overwritten. Vectors are kept centred and normalised (`Calibration`), in one of three forms by how many
 the process holds: float32; above `Limits.exact` one bit a dimension, the best of which are scored again with eight;
 above `Limits.coarse` the bit alone, and the best are scored again with the store's vectors.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -56,9 +57,27 @@ def unpack_vectors(packed: Sequence[bytes], dim: int) -> NDArray[np.float32]:
     return np.frombuffer(b"".join(packed), "<f2").reshape(-1, dim).astype(np.float32)
 
 
+class Family(IntEnum):
+    """What is sought together: the graph's entities (by names and observations), reflections, episodes, facts."""
+
+    GRAPH = 1
+    REFLECTIONS = 2
+    EPISODES = 3
+    FACTS = 4
+
+
+_FAMILIES = {
+    OwnerKind.ENTITY: Family.GRAPH,
+    OwnerKind.OBSERVATION: Family.GRAPH,
+    OwnerKind.REFLECTION: Family.REFLECTIONS,
+    OwnerKind.EPISODE: Family.EPISODES,
+    OwnerKind.FACT: Family.FACTS,
+}
+
+
 @dataclass(frozen=True)
 class ShardView:
-    """One collection's documents at one moment; row i of each array is one document, in order of ids.
+    """One family of a collection's documents at one moment; row i of each array is one document, in order of ids.
 
     `entities`: a number for each entity, an index into `entity_ids`. `places`: where a document's vector stands in
     `vectors`, -1 without one. `owners`: the document row of each vector, -1 when it is of the past.
@@ -79,23 +98,19 @@ class ShardView:
     mean_count: int
 
     @cached_property
-    def of_entities(self) -> NDArray[np.bool_]:
-        """Documents that entities are found by: their names and observations."""
-        return self.alive & (self.kinds <= OwnerKind.OBSERVATION)
-
-    @cached_property
     def passages(self) -> NDArray[np.bool_]:
-        """Those of them that are not names."""
-        return self.of_entities & (self.kinds != OwnerKind.ENTITY)
+        """The living documents that are not names."""
+        return self.alive & (self.kinds != OwnerKind.ENTITY)
 
     @cached_property
     def entity_count(self) -> int:
-        return int(np.count_nonzero(self.alive & (self.kinds == OwnerKind.ENTITY)))
+        """How many things the living documents are of."""
+        return int(np.count_nonzero(np.bincount(self.entities[self.alive])))
 
     @cached_property
     def typical_length(self) -> float:
         """The mean length of passages, in terms; of names when there is nothing else."""
-        for documents in (self.passages, self.of_entities):
+        for documents in (self.passages, self.alive):
             if documents.any():
                 return max(1.0, float(self.lengths[documents].mean()))
         return 1.0
@@ -118,7 +133,7 @@ class ShardView:
         return table
 
     def rows_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows of entities' documents with these ids (ascending); unknown ones are left out."""
+        """The rows of living documents with these ids (ascending); unknown ones are left out."""
         if not len(ids) or not len(self.ids):
             return np.empty(0, np.int64)
         if self._table is not None:
@@ -128,11 +143,11 @@ class ShardView:
         else:
             rows = np.searchsorted(self.ids, ids).clip(max=len(self.ids) - 1)
             rows = rows[self.ids[rows] == ids]
-        return rows[self.of_entities[rows]]
+        return rows[self.alive[rows]]
 
 
 class _Shard:
-    """One collection's columns; changed by one thread at a time."""
+    """The columns of one family in one collection; changed by one thread at a time."""
 
     def __init__(self, calibration: Calibration, dim: int, vectors: Rows | Bits) -> None:
         self._calibration = calibration
@@ -281,12 +296,12 @@ class DocumentIndex:
         self._limits = limits
         self._level = 0
         self._lock = threading.Lock()
-        self._shards: dict[int, _Shard] = {}
+        self._shards: dict[tuple[int, Family], _Shard] = {}
         self._counter = 0
         self._behind = 0
 
-    def view(self, session: Session, collection: int) -> tuple[ShardView, bool]:
-        """The collection as the session sees it; True when the index knows later changes than the session."""
+    def view(self, session: Session, collection: int, family: Family = Family.GRAPH) -> tuple[ShardView, bool]:
+        """A family of the collection as the session sees it; True when the index knows later changes than the session."""
         counter = session.documents.counter()
         with self._lock:
             ahead = counter < self._counter
@@ -295,7 +310,7 @@ class DocumentIndex:
             if counter > self._counter or self._behind > _PATIENCE:
                 self._refresh(session)
                 ahead = False
-            shard = self._shards.get(collection)
+            shard = self._shards.get((collection, family))
             return (shard or self._new_shard()).view(), ahead
 
     def _new_shard(self) -> _Shard:
@@ -332,11 +347,11 @@ class DocumentIndex:
         return self._put(changes.rows)
 
     def _put(self, rows: Sequence[DocumentRow]) -> bool:
-        by_collection: dict[int, list[DocumentRow]] = {}
+        by_shard: dict[tuple[int, Family], list[DocumentRow]] = {}
         for row in rows:
-            by_collection.setdefault(row.collection_id, []).append(row)
-        for collection, members in by_collection.items():
-            shard = self._shards.setdefault(collection, self._new_shard())
+            by_shard.setdefault((row.collection_id, _FAMILIES[OwnerKind(row.owner_kind)]), []).append(row)
+        for key, members in by_shard.items():
+            shard = self._shards.setdefault(key, self._new_shard())
             if not shard.fits(members):
                 return False
             shard.put(members)

@@ -15,7 +15,7 @@ from evoca.storage.contract import Session
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RESCORED = 1_000
+RESCORED = 600
 """Documents, about, whose estimated cosine is replaced by a better one, where only bits are compared."""
 _SAMPLE = 16
 PRIOR = 50
@@ -76,7 +76,7 @@ def find_meaning(
     cosines = shard.vectors.cosines(query)
     owners = shard.owners
     live = owners >= 0
-    live[live] = shard.of_entities[owners[live]]
+    live[live] = shard.alive[owners[live]]
     if usable is not None:
         live[live] = usable[shard.entities[owners[live]]]
     fetched: dict[int, NDArray[np.float32]] = {}

@@ -19,7 +19,7 @@ from evoca.retrieval.fusion import (
     reciprocal_rank,
     relevance,
 )
-from evoca.retrieval.index import DocumentIndex, Limits, ShardView
+from evoca.retrieval.index import DocumentIndex, Family, Limits, ShardView
 from evoca.retrieval.meaning import Meaning, find_meaning
 from evoca.retrieval.words import WordEvidence, WordHits, find_words, read_closely
 from evoca.storage.contract import Session
@@ -138,14 +138,36 @@ class Retriever:
 
         `query_vector`: the model's unit vector (dim,), None to rank by words alone. Raises StoreError.
         """
-        shard, ahead = self._index.view(session, collection_id)
+        return self._rank(session, collection_id, query, query_vector, allowed, Family.GRAPH)
+
+    def reflections(
+        self,
+        session: Session,
+        collection_id: int,
+        query: str,
+        query_vector: NDArray[np.float32] | None,
+        allowed: set[int] | None = None,
+    ) -> Ranking:
+        """As `entities`, of reflections: `entity_id` is a reflection's id."""
+        return self._rank(session, collection_id, query, query_vector, allowed, Family.REFLECTIONS)
+
+    def _rank(
+        self,
+        session: Session,
+        collection_id: int,
+        query: str,
+        query_vector: NDArray[np.float32] | None,
+        allowed: set[int] | None,
+        family: Family,
+    ) -> Ranking:
+        shard, ahead = self._index.view(session, collection_id, family)
         usable = _usable(shard, allowed)
         terms, language = query_terms(query), analyse(query).language
         hits = find_words(session, collection_id, shard, terms, language, usable)
         meaning = self._meaning(session, shard, query_vector, language, usable)
         chosen = _choose(shard, hits, meaning)
         if ahead:
-            chosen = _known(session, shard, chosen)
+            chosen = _known(session, shard, chosen, family)
         if not len(chosen):
             return Ranking((), hits.any, shard.pending)
         words = read_closely(session, shard, query, hits, chosen)
@@ -257,9 +279,10 @@ def _top(scores: NDArray[np.float32], among: NDArray[np.int64], shard: ShardView
     return kept[np.lexsort((shard.entity_ids[kept], -scores[kept]))[: MOST // 2]]
 
 
-def _known(session: Session, shard: ShardView, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+def _known(session: Session, shard: ShardView, chosen: NDArray[np.int64], family: Family) -> NDArray[np.int64]:
     """Those that exist for the session: the index may have seen later changes."""
-    known = session.entities.by_ids(shard.entity_ids[chosen].tolist())
+    rows = session.entities if family is Family.GRAPH else session.reflections
+    known = rows.by_ids(shard.entity_ids[chosen].tolist())
     return chosen[np.isin(shard.entity_ids[chosen], np.fromiter(known, np.int64, len(known)))]
 
 

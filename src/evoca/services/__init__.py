@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evoca.services.editing import EditingService
     from evoca.services.embedding import Embedding
     from evoca.services.graph import GraphService
     from evoca.services.indexing import IndexingService
     from evoca.services.reading import ReadingService
+    from evoca.services.reflections import ReflectionService
     from evoca.services.searching import SearchService
+    from evoca.services.status import StatusService
     from evoca.services.tracking import TrackingService
     from evoca.services.transfer import TransferService
     from evoca.settings import Limits
@@ -25,8 +28,11 @@ class Services:
     track: bool
     graph: GraphService
     reading: ReadingService
+    editing: EditingService
+    reflections: ReflectionService
     search: SearchService
     transfer: TransferService
     tracking: TrackingService
+    status: StatusService
     embedding: Embedding
     indexing: IndexingService

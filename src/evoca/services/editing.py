@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evoca.domain.clock import Clock
@@ -9,6 +10,7 @@ from evoca.domain.graph import KINDS, Edge, Entity, Observation, Triple
 from evoca.domain.text import nfc
 from evoca.errors import Conflict, EntityNotFound, InvalidInput, NotFound
 from evoca.services.graph import find_edge
+from evoca.services.merging import MergedEntities, Merger
 from evoca.services.rehearsing import rehearse
 from evoca.storage.contract import Session, Store
 
@@ -105,6 +107,31 @@ class EditingService:
                 aliases=tuple(session.entities.aliases(entity.id)),
                 dry_run=dry_run,
             )
+
+        return rehearse(self._store, work) if dry_run else self._store.write(work)
+
+    def merge_entities(self, collection: int, sources: Sequence[str], target: str, dry_run: bool) -> MergedEntities:
+        """Make one entity of several: everything of the sources moves to the target, their names lead to it.
+
+        Raises EntityNotFound, InvalidInput when there is no source besides the target itself.
+        """
+        now = self._clock.now()
+
+        def work(session: Session) -> MergedEntities:
+            found = session.entities.resolve(collection, [target, *sources])
+            for name in (target, *sources):
+                if nfc(name) not in found:
+                    raise EntityNotFound(name)
+            into = found[nfc(target)]
+            apart = {found[nfc(name)].id: found[nfc(name)] for name in sources if found[nfc(name)].id != into.id}
+            if not apart:
+                raise InvalidInput("sources: nothing to merge", "Name at least one other entity.", "sources")
+            merger = Merger(session, collection, into, now)
+            for source in apart.values():
+                merger.take(source)
+            session.entities.touch([into.id], now)
+            session.collections.bump(collection)
+            return merger.outcome(tuple(source.name for source in apart.values()), dry_run)
 
         return rehearse(self._store, work) if dry_run else self._store.write(work)
 

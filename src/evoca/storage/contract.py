@@ -190,6 +190,10 @@ class Observations(Protocol):
         """New ids in order. Indexes each text (documents per passage + substring)."""
         ...
 
+    def move(self, ids: Sequence[int], entity: int) -> None:
+        """Give observations, live or superseded, to another entity; ids, kinds, times stay, the indexes follow."""
+        ...
+
     def rewrite(self, collection: int, observation: int, content: str, kind: str) -> None:
         """Change a live observation's text and kind; it keeps its id, the indexes follow."""
         ...
@@ -223,6 +227,14 @@ class Edges(Protocol):
 
     def by_ids(self, ids: Iterable[int]) -> dict[int, Edge]:
         """Entity-to-entity edges, ended ones too; unknown ids are absent."""
+        ...
+
+    def repoint(self, edge: int, subject: int, target: int) -> None:
+        """Let an entity-to-entity edge join other entities; no equal one may be active."""
+        ...
+
+    def adopt_values(self, old: int, new: int) -> None:
+        """Give the facts with literal values of one entity to another; those that it has already go."""
         ...
 
     def end(self, ids: Iterable[int], at: Instant) -> None:
@@ -333,6 +345,10 @@ class Accesses(Protocol):
         """One use of each entity (existing ones only), and of each pair of them if `pairs`."""
         ...
 
+    def merge(self, old: int, new: int) -> None:
+        """Add one entity's use and company to another's."""
+        ...
+
 
 class Metadata(Protocol):
     def get(self, key: str) -> str | None: ...
@@ -409,6 +425,10 @@ class Store(Protocol):
     def write(self, work: Callable[[Session], T]) -> T: ...
     def check(self) -> Mapping[str, str]:
         """Health: `integrity`, `schema_version`, `journal_mode`, sizes."""
+        ...
+
+    def size(self) -> int:
+        """Bytes on disk."""
         ...
 
     def close(self) -> None:

@@ -34,6 +34,10 @@ class AccessRepository:
                 ((first, second, collection, at) for (first, collection), (second, _) in combinations(known, 2)),
             )
 
+    def merge(self, old: int, new: int) -> None:
+        for statement in (_MERGE_USES, _MERGE_DAYS, _MERGE_COMPANY):
+            self._connection.run(statement, {"old": old, "new": new})
+
 
 _OF = """
 SELECT a.entity_id, a.uses, a.last_access, (SELECT count(*) FROM access_log l WHERE l.entity_id = a.entity_id)
@@ -63,4 +67,24 @@ _USE_TOGETHER = """
 INSERT INTO co_occurrences (first_id, second_id, collection_id, times, last_at) VALUES (?, ?, ?, 1, ?)
 ON CONFLICT (first_id, second_id) DO UPDATE
 SET times = co_occurrences.times + 1, last_at = max(co_occurrences.last_at, excluded.last_at)
+"""
+_MERGE_USES = """
+INSERT INTO access (entity_id, collection_id, uses, last_access)
+SELECT :new, collection_id, uses, last_access FROM access WHERE entity_id = :old
+ON CONFLICT (entity_id) DO UPDATE
+SET uses = access.uses + excluded.uses, last_access = max(access.last_access, excluded.last_access)
+"""
+_MERGE_DAYS = """
+INSERT INTO access_log (entity_id, day, collection_id, uses)
+SELECT :new, day, collection_id, uses FROM access_log WHERE entity_id = :old
+ON CONFLICT (entity_id, day) DO UPDATE SET uses = access_log.uses + excluded.uses
+"""
+_MERGE_COMPANY = """
+INSERT INTO co_occurrences (first_id, second_id, collection_id, times, last_at)
+SELECT min(other, :new), max(other, :new), collection_id, times, last_at FROM (
+    SELECT CASE WHEN first_id = :old THEN second_id ELSE first_id END AS other, collection_id, times, last_at
+    FROM co_occurrences WHERE first_id = :old OR second_id = :old
+) c WHERE other <> :new
+ON CONFLICT (first_id, second_id) DO UPDATE
+SET times = co_occurrences.times + excluded.times, last_at = max(co_occurrences.last_at, excluded.last_at)
 """

@@ -79,6 +79,13 @@ class EdgeRepository:
     def end(self, ids: Iterable[int], at: Instant) -> None:
         self._connection.run(_END, {"ids": json_list(ids), "at": at})
 
+    def repoint(self, edge: int, subject: int, target: int) -> None:
+        self._connection.run(_REPOINT, {"id": edge, "subject": subject, "object": target})
+
+    def adopt_values(self, old: int, new: int) -> None:
+        self._connection.run(_DROP_KNOWN_VALUES, {"old": old, "new": new})
+        self._connection.run(_ADOPT_VALUES, {"old": old, "new": new})
+
     def delete(self, ids: Sequence[int]) -> None:
         self._connection.run_many(_DELETE, ((edge,) for edge in ids))
 
@@ -159,6 +166,14 @@ WHERE e.id IN (SELECT value FROM json_each(:ids))
 _END = """
 UPDATE edges SET active = 0, ended_at = :at WHERE id IN (SELECT value FROM json_each(:ids)) AND active = 1
 """
+_REPOINT = "UPDATE edges SET subject_id = :subject, object_id = :object WHERE id = :id"
+_DROP_KNOWN_VALUES = """
+DELETE FROM edges WHERE subject_id = :old AND value IS NOT NULL AND active = 1 AND EXISTS (
+    SELECT 1 FROM edges k
+    WHERE k.subject_id = :new AND k.predicate = edges.predicate AND k.value = edges.value AND k.active = 1
+)
+"""
+_ADOPT_VALUES = "UPDATE edges SET subject_id = :new WHERE subject_id = :old AND value IS NOT NULL"
 _DELETE = "DELETE FROM edges WHERE id = ?"
 _COUNT = """
 SELECT count(*) FROM edges WHERE collection_id = :collection AND active = 1 AND object_id IS NOT NULL

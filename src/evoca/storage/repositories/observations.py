@@ -88,6 +88,10 @@ class ObservationRepository:
         self._documents.add(collection, documents)
         return ids
 
+    def move(self, ids: Sequence[int], entity: int) -> None:
+        self._connection.run(_MOVE, {"ids": json_list(ids), "entity": entity})
+        self._documents.move(ids, entity)
+
     def rewrite(self, collection: int, observation: int, content: str, kind: str) -> None:
         values: dict[str, Value] = {
             "id": observation,
@@ -148,6 +152,7 @@ _INSERT = """
 INSERT INTO observations (id, collection_id, entity_id, content, content_key, kind, supersedes, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
+_MOVE = "UPDATE observations SET entity_id = :entity WHERE id IN (SELECT value FROM json_each(:ids))"
 _REWRITE = """
 UPDATE observations SET content = :content, content_key = :key, kind = :kind, similarity_flag = 0
 WHERE id = :id AND superseded_at IS NULL

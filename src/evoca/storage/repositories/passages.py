@@ -42,13 +42,17 @@ class DocumentWriter:
     def drop(self, owners: Sequence[int]) -> None:
         """Take owners out of the indexes, with their documents, vectors and pending work."""
         self._ledger.substrings_changed(owners)
-        rows = self._connection.select(_DOCUMENTS_OF, {"owners": json_list(owners)}, tuple[int, int, int])
-        ids = [owner for owner, _rest, _more in rows]
-        ids += [rest + part for _owner, rest, more in rows for part in range(more)]
+        ids = self._documents_of(owners)
         for document in ids:
             self._ledger.terms.drop(document)
         self._connection.run_many(_DELETE_DOCUMENTS, ((document,) for document in ids))
         self._ledger.documents_removed(ids)
+
+    def move(self, owners: Sequence[int], entity: int) -> None:
+        """Let the documents of these owners lead to another entity."""
+        ids = self._documents_of(owners)
+        self._connection.run(_MOVE_DOCUMENTS, {"ids": json_list(ids), "entity": entity})
+        self._ledger.documents_changed(ids)
 
     def rewrite(self, collection: int, documents: Sequence[NewDocument]) -> None:
         """Index an owner anew, whose text has changed; its vectors are of another text and go."""
@@ -91,6 +95,11 @@ class DocumentWriter:
         self._await_vectors(collection, ids)
         self._ledger.documents_changed(ids)
 
+    def _documents_of(self, owners: Sequence[int]) -> list[int]:
+        rows = self._connection.select(_DOCUMENTS_OF, {"owners": json_list(owners)}, tuple[int, int, int])
+        first = [owner for owner, _rest, _more in rows]
+        return first + [rest + part for _owner, rest, more in rows for part in range(more)]
+
     def _await_vectors(self, collection: int, ids: Iterable[int]) -> None:
         for (model,) in self._connection.select(_ACTIVE_MODELS, {}, tuple[int]):
             self._connection.run_many(_INSERT_PENDING, ((document, model, collection) for document in ids))
@@ -119,6 +128,7 @@ _DOCUMENTS_OF = """
 SELECT id, coalesce(rest, id + 1), more FROM documents
 WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
 """
+_MOVE_DOCUMENTS = "UPDATE documents SET entity_id = :entity WHERE id IN (SELECT value FROM json_each(:ids))"
 _DELETE_DOCUMENT = "DELETE FROM documents WHERE id = :id"
 _DELETE_DOCUMENTS = "DELETE FROM documents WHERE id = ?"
 _INSERT_DOCUMENT = """

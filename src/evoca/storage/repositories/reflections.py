@@ -40,7 +40,7 @@ class ReflectionRepository:
         self._documents.add(
             collection,
             [
-                NewDocument(OwnerKind.REFLECTION, number, 0, piece.text, part, piece.begin, last - part)
+                NewDocument(OwnerKind.REFLECTION, number, number, piece.text, part, piece.begin, last - part)
                 for part, piece in enumerate(pieces)
             ],
         )

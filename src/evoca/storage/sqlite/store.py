@@ -59,13 +59,18 @@ class SqliteStore:
     def check(self) -> Mapping[str, str]:
         with self._readers.lend() as reader:
             report = _examine(reader.database)
-        for name, suffix in (("size", ""), ("log_size", "-wal")):
-            path = Path(self._location + suffix)
-            report[name] = str(path.stat().st_size if path.exists() else 0)
+        report |= {name: str(self._file_size(suffix)) for name, suffix in (("size", ""), ("log_size", "-wal"))}
         report["writable"] = "no" if self._writer is None else "yes"
         if self._writer is not None and self._writer.checkpoint_fault:
             report["checkpoint"] = self._writer.checkpoint_fault
         return report
+
+    def size(self) -> int:
+        return self._file_size("") + self._file_size("-wal")
+
+    def _file_size(self, suffix: str) -> int:
+        path = Path(self._location + suffix)
+        return path.stat().st_size if path.exists() else 0
 
     def close(self) -> None:
         self._closing.set()
