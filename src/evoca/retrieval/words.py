@@ -16,7 +16,7 @@ from evoca.storage.contract import Session
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-READ = 100
+READ = 60
 """Texts that are read for one query, the most promising ones, to see how its words are spelled in them."""
 
 

@@ -1,0 +1,1 @@
+"""How well Evoca finds what it holds: see `python -m bench.retrieval --help`."""
