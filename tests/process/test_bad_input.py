@@ -42,6 +42,7 @@ def _refused_without_effect(server: Server, tool: str, arguments: JsonObject, *f
 WRONG: dict[str, list[Json]] = {
     "string": [7, 1.5, True, ["x"], {"x": 1}],
     "integer": ["siete", 1.5, True, [1], {}],
+    "number": ["siete", True, [1], {}],
     "boolean": ["quizá", 2, [], {}],
     "array": [7, True, "sin corchetes", {"x": 1}, '{"x": 1}', '["sin cerrar'],
 }

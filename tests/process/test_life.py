@@ -143,7 +143,7 @@ def test_stdout_carries_json_rpc_and_nothing_else(home: Path, store: Path, tmp_p
         server.close_stdin()
         server.wait()
         lines = list(server.lines)
-        answers = {tool: call.reply() for (tool, _), call in zip(calls[:-1], pending, strict=False)}
+        answers = {tool: call.reply() for (tool, _), call in zip(calls, pending, strict=True) if tool in tools}
         assert answers["search_semantic"].names("results"), "the model was not loaded"
     assert len(lines) >= len(calls) + 2
     for line in lines:

@@ -84,8 +84,8 @@ def test_every_schema_can_be_read_by_strict_clients(evoca: Server) -> None:
                 assert not isinstance(part.get("type"), list), where
                 assert "required" not in part or isinstance(part["required"], list), where
                 assert not (side == "outputSchema" and part.get("additionalProperties") is False), where
-            for name, argument in object_at(schema, "properties").items():
-                assert object_at(argument).get("type"), f"{tool['name']} {side} {name}: no plain type"
+        for name, argument in object_at(tool, "inputSchema", "properties").items():
+            assert object_at(argument).get("type"), f"{tool['name']} {name}: no plain type"
 
 
 def test_the_tool_list_is_small_and_always_the_same(evoca: Server) -> None:
