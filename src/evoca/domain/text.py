@@ -260,14 +260,10 @@ def _analyse_any(language: int, words: list[str]) -> Analysis:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of a query: any of `alternatives` (stems of both languages) counts as this term.
-
-    `neutral`: a name or a number as far as its spelling tells, the same word in every language.
-    """
+    """One word of a query: any of `alternatives` (stems of both languages) counts as this term."""
 
     word: str
     alternatives: tuple[str, ...]
-    neutral: bool = False
 
 
 def query_terms(text: str) -> list[QueryTerm]:
@@ -284,33 +280,20 @@ def query_terms(text: str) -> list[QueryTerm]:
     elif language == SPANISH:
         stop -= CONTENT_IN_SPANISH - SPANISH_STOP_WORDS
     kept = [word for word in words if word not in stop] or words
-    neutral = _neutral_words(text)
-    return list({term.alternatives: term for word in kept for term in _terms_of(word, word in neutral)}.values())
+    return list({term.alternatives: term for word in kept for term in _terms_of(word)}.values())
 
 
-def _neutral_words(text: str) -> set[str]:
-    """Words with a digit or with a capital letter that no sentence's beginning explains."""
-    found: set[str] = set()
-    begins = True
-    for piece in text.split():
-        bare = piece.strip(_EDGES)
-        if any(char.isdigit() for char in bare) or any(char.isupper() for char in bare[begins:]):
-            found.update(_words(bare))
-        begins = piece.endswith((".", "?", "!", ":"))
-    return found
-
-
-def _terms_of(word: str, neutral: bool) -> list[QueryTerm]:
+def _terms_of(word: str) -> list[QueryTerm]:
     if word.isascii() or _SPACELESS_RUN.search(word) is None:
         spellings = [word, word.replace("ñ", "n")] if "ñ" in word else [word]
-        return [QueryTerm(word, tuple(dict.fromkeys(_stem(spellings, UNKNOWN))), neutral)]
+        return [QueryTerm(word, tuple(dict.fromkeys(_stem(spellings, UNKNOWN))))]
     terms: list[QueryTerm] = []
     for piece in _PIECE.findall(word):
         if not _SPACELESS_RUN.match(piece):
-            terms += _terms_of(piece, neutral)
+            terms += _terms_of(piece)
         else:
             parts = [piece[i : i + 2] for i in range(len(piece) - 1)] or [piece]
-            terms += [QueryTerm(part, (part,), neutral=True) for part in parts]
+            terms += [QueryTerm(part, (part,)) for part in parts]
     return terms
 
 

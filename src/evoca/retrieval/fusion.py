@@ -23,7 +23,7 @@ SPELLING_WEIGHT = 0.1
 UNSEEN = 0.35
 """The cosine assumed of a text without a vector that holds all of the query's words."""
 OTHER_LANGUAGE = 0.3
-"""What a word counts in a text of another language, unless it is a name or a number."""
+"""What a word counts in a text of another language than the query's."""
 _TOP = 5
 _KNEE = 0.5
 

@@ -1,9 +1,10 @@
 """The in-process index of all documents, kept current from the store's change feed.
 
-One shard a collection and family of things that are sought together. A snapshot (`ShardView`) never changes: columns grow behind its end, and are copied before a
-value inside is overwritten. Vectors are kept centred and normalised (`Calibration`), in one of three forms by how many
-the process holds: float32; above `Limits.exact` one bit a dimension, the best of which are scored again with eight;
-above `Limits.coarse` the bit alone, and the best are scored again with the store's vectors.
+One shard for each collection and family of things that are sought together. A snapshot (`ShardView`) never changes:
+columns grow behind its end, and are copied before a value inside is overwritten. Vectors are kept centred and normalised
+(`Calibration`), in one of three forms by how many the process holds: float32; above `Limits.exact` one bit a dimension,
+the best of which are scored again with eight; above `Limits.coarse` the bit alone, and the best are scored again with
+the store's vectors.
 """
 
 from __future__ import annotations
@@ -301,7 +302,7 @@ class DocumentIndex:
         self._behind = 0
 
     def view(self, session: Session, collection: int, family: Family = Family.GRAPH) -> tuple[ShardView, bool]:
-        """A family of the collection as the session sees it; True when the index knows later changes than the session."""
+        """A family of the collection as the session sees it; True when the index knows later changes than that."""
         counter = session.documents.counter()
         with self._lock:
             ahead = counter < self._counter

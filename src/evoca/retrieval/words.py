@@ -54,7 +54,8 @@ def find_words(
     N and n of BM25 are entities, not passages: an entity that says a word five times is one that holds it. A term
     counts once in a text: texts are passages of at most some 500 characters, and counting repetitions in them changed
     no measured figure by more than .001, at a third of a search's cost.
-    In a text of another language than the query's a word counts `OTHER_LANGUAGE`, unless it is neutral.
+    In a text of another language than the query's a word counts `OTHER_LANGUAGE`: names, numbers and cognates are true
+    matches there and the rest accidents (letting words with capitals or digits pass whole measured no better).
     """
     totals = np.zeros(len(shard.entity_ids), np.float32)
     found: list[TermHits] = []
@@ -68,7 +69,7 @@ def find_words(
         holding[entities] = True
         idf = inverse_document_frequency(shard.entity_count, min(int(holding.sum()), shard.entity_count))
         weights = idf * saturation(shard.lengths[rows], shard.typical_length)
-        weights *= _by_language(shard.languages[rows], term, language)
+        weights *= _by_language(shard.languages[rows], language)
         best = np.zeros(len(totals), np.float32)
         np.maximum.at(best, entities, weights)
         totals += best
@@ -78,8 +79,8 @@ def find_words(
     return WordHits(tuple(found) if totals.any() else (), totals)
 
 
-def _by_language(languages: NDArray[np.int8], term: QueryTerm, language: int) -> NDArray[np.float32]:
-    if term.neutral or language == UNKNOWN:
+def _by_language(languages: NDArray[np.int8], language: int) -> NDArray[np.float32]:
+    if language == UNKNOWN:
         return np.ones(len(languages), np.float32)
     foreign = (languages != language) & (languages != UNKNOWN)
     return np.where(foreign, np.float32(OTHER_LANGUAGE), np.float32(1))
