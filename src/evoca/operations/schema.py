@@ -37,9 +37,10 @@ def input_schema(model: type[Input]) -> JsonSchema:
 def output_schema(result: type[Mapping[str, object]]) -> JsonSchema:
     """The published schema of a TypedDict: nothing is required, further keys are allowed, what may be null is open.
 
-    Inside lists and objects only the keys that always stand are published: lists of tools are read by models.
+    Only the root's keys are published: lists of tools are read by models, and what a list holds is in the documents.
     """
-    return _of_result(result_shape(result), root=True)
+    fields = result_shape(result).fields
+    return {"type": "object", "properties": {each.spellings[0]: _of_result(each.shape) for each in fields}}
 
 
 def _of_input(shape: Shape) -> JsonSchema:
@@ -100,15 +101,13 @@ def _of_scalar(shape: Shape) -> JsonSchema:
             return {}
 
 
-def _of_result(shape: Shape, *, root: bool = False) -> JsonSchema:
+def _of_result(shape: Shape) -> JsonSchema:
     match shape:
         case NullableShape() | AnythingShape() | TextOrObjectShape():
             return {}
-        case ListShape(item=item):
-            return {"type": "array", "items": _of_result(item)}
-        case ObjectShape(fields=fields):
-            shown = [each for each in fields if root or each.required]
-            properties = {each.spellings[0]: _described(each, _of_result(each.shape)) for each in shown}
-            return {"type": "object", "properties": properties} if properties else {"type": "object"}
+        case ListShape():
+            return {"type": "array"}
+        case ObjectShape():
+            return {"type": "object"}
         case _:
             return _of_scalar(shape)
