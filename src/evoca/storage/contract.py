@@ -207,6 +207,18 @@ class Observations(Protocol):
         """Live observations."""
         ...
 
+    def counts(self, collection: int) -> dict[int, int]:
+        """entity id → its live observations; entities without any are absent."""
+        ...
+
+    def flag(self, ids: Iterable[int]) -> None:
+        """Mark as similar to another observation of the same entity."""
+        ...
+
+    def flagged(self, collection: int) -> list[Observation]:
+        """Live observations that are marked as similar, by id."""
+        ...
+
 
 class Edges(Protocol):
     def active(self, collection: int, keys: Iterable[tuple[int, str, int]]) -> dict[tuple[int, str, int], Edge]:
@@ -299,6 +311,14 @@ class Documents(Protocol):
 
     def vectors(self, ids: Sequence[int], model: str) -> dict[int, bytes]:
         """document id → raw unit float16 bytes; without one it is absent."""
+        ...
+
+    def of_owners(self, owners: Iterable[int], model: str | None) -> list[DocumentRow]:
+        """The documents of these owners with the model's vectors, by id; an owner may have several, or none."""
+        ...
+
+    def owners(self, ids: Iterable[int], kind: OwnerKind) -> dict[int, int]:
+        """owner id → entity id, for the owners of this kind that these documents belong to."""
         ...
 
     def pending(self, collection: int | None, model: str) -> int:

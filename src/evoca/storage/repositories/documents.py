@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evoca.domain.clock import DAY, Instant
 from evoca.storage.connection import Connection, Indexes, Value, json_list
-from evoca.storage.contract import DocumentChanges, DocumentRow, NewVector, PendingDocument
+from evoca.storage.contract import DocumentChanges, DocumentRow, NewVector, OwnerKind, PendingDocument
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.passages import content_hash
 
@@ -59,6 +59,13 @@ class DocumentRepository:
     def vectors(self, ids: Sequence[int], model: str) -> dict[int, bytes]:
         values = {"ids": json_list(ids), "model": self._model(model)}
         return dict(self._connection.select(_VECTORS, values, tuple[int, bytes]))
+
+    def of_owners(self, owners: Iterable[int], model: str | None) -> list[DocumentRow]:
+        values = {"owners": json_list(owners), "model": self._model(model)}
+        return [DocumentRow(*row) for row in self._connection.select(_OF_OWNERS, values, _Row)]
+
+    def owners(self, ids: Iterable[int], kind: OwnerKind) -> dict[int, int]:
+        return dict(self._connection.select(_OWNERS, {"ids": json_list(ids), "kind": int(kind)}, tuple[int, int]))
 
     # -- pending work ----------------------------------------------------------------------------
 
@@ -133,6 +140,23 @@ SELECT d.id, d.collection_id, d.owner_kind, d.owner_id, d.entity_id, d.language,
 FROM documents d LEFT JOIN vectors v ON v.document_id = d.id AND v.model_id = :model
 WHERE d.id BETWEEN :first AND :last
 ORDER BY d.id
+"""
+_OF_OWNERS = """
+SELECT d.id, d.collection_id, d.owner_kind, d.owner_id, d.entity_id, d.language, d.words, v.vector
+FROM (
+    SELECT f.id FROM documents f WHERE f.id IN (SELECT value FROM json_each(:owners))
+    UNION ALL
+    SELECT r.id FROM documents f
+    JOIN documents r ON r.id BETWEEN coalesce(f.rest, f.id + 1) AND coalesce(f.rest, f.id + 1) + f.more - 1
+    WHERE f.id IN (SELECT value FROM json_each(:owners)) AND f.owner_id = f.id AND f.more > 0
+) i
+JOIN documents d ON d.id = i.id
+LEFT JOIN vectors v ON v.document_id = d.id AND v.model_id = :model
+ORDER BY d.id
+"""
+_OWNERS = """
+SELECT owner_id, entity_id FROM documents
+WHERE id IN (SELECT value FROM json_each(:ids)) AND owner_kind = :kind
 """
 _TEXTS = """
 SELECT d.id, substr(CASE d.owner_kind

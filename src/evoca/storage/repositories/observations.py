@@ -114,6 +114,16 @@ class ObservationRepository:
         self._documents.drop(ids)
         self._connection.run_many(_DELETE, ((observation,) for observation in ids))
 
+    def flag(self, ids: Iterable[int]) -> None:
+        self._connection.run(_FLAG, {"ids": json_list(ids)})
+
+    def flagged(self, collection: int) -> list[Observation]:
+        values = {"collection": collection}
+        return [_observation(row) for row in self._connection.select(_FLAGGED, values, _Row)]
+
+    def counts(self, collection: int) -> dict[int, int]:
+        return dict(self._connection.select(_COUNTS, {"collection": collection}, tuple[int, int]))
+
     def count(self, collection: int) -> int:
         return self._connection.select(_COUNT, {"collection": collection}, tuple[int])[0][0]
 
@@ -160,4 +170,18 @@ RETURNING entity_id
 """
 _SUPERSEDE = "UPDATE observations SET superseded_at = :at WHERE id = :id"
 _DELETE = "DELETE FROM observations WHERE id = ?"
+_FLAG = """
+UPDATE observations SET similarity_flag = 1
+WHERE id IN (SELECT value FROM json_each(:ids)) AND similarity_flag = 0
+"""
+_FLAGGED = f"""
+SELECT {_COLUMNS} FROM observations
+WHERE collection_id = :collection AND similarity_flag = 1 AND superseded_at IS NULL
+ORDER BY id
+"""  # noqa: S608 -- put together from constants
+_COUNTS = """
+SELECT entity_id, count(*) FROM observations
+WHERE collection_id = :collection AND superseded_at IS NULL
+GROUP BY entity_id
+"""
 _COUNT = "SELECT count(*) FROM observations WHERE collection_id = :collection AND superseded_at IS NULL"
