@@ -1,10 +1,10 @@
 """The in-process index of all documents, kept current from the store's change feed.
 
 One shard for each collection and family of things that are sought together. A snapshot (`ShardView`) never changes:
-columns grow behind its end, and are copied before a value inside is overwritten. Vectors are kept centred and normalised
-(`Calibration`), in one of three forms by how many the process holds: float32; above `Limits.exact` one bit a dimension,
-the best of which are scored again with eight; above `Limits.coarse` the bit alone, and the best are scored again with
-the store's vectors.
+columns grow behind its end, and are copied before a value inside is overwritten. Vectors are kept centred and
+normalised (`Calibration`), in one of three forms by how many the process holds: float32; above `Limits.exact` one bit
+a dimension, the best of which are scored again with eight; above `Limits.coarse` the bit alone, and the best are scored
+again with the store's vectors.
 """
 
 from __future__ import annotations
