@@ -94,13 +94,14 @@ class SqliteIndexes:
         )
 
 
-def _tokens(collection: int, terms: Iterable[str]) -> Iterable[str]:
+def _tokens(collection: int, terms: Iterable[str]) -> list[str]:
     """One token of the index for each term: the collection and the term, long ones cut to their hash."""
-    for term in terms:
-        if len(term) <= _LONGEST:
-            yield f"{collection:x}_{term}"
-        else:
-            yield f"{collection:x}_{term[: _LONGEST - 16]}_{zlib.crc32(term.encode()):x}"
+    prefix = f"{collection:x}_"
+    return [prefix + (term if len(term) <= _LONGEST else _shortened(term)) for term in terms]
+
+
+def _shortened(term: str) -> str:
+    return f"{term[: _LONGEST - 16]}_{zlib.crc32(term.encode()):x}"
 
 
 def _indexed(collection: int, terms: Sequence[str]) -> str:
