@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from evoca.operations.catalogue import CATALOGUE
 from evoca.runtime import Runtime
@@ -56,8 +57,8 @@ def test_another_model_embeds_everything_anew(tmp_path: Path) -> None:
         opened = runtime(tmp_path, embedder=embedder)
         opened.call(OPERATIONS["create_entities"], ENTITIES)
         assert settled(opened) == 0
-        hits = opened.call(OPERATIONS["search_semantic"], {"query": "texto", "limit": 200})["results"]
-        assert isinstance(hits, list)
+        found = opened.call(OPERATIONS["search_semantic"], {"query": "texto", "limit": 200})
+        hits = cast("list[dict[str, object]]", found["results"])
         assert len(hits) == 20
         assert all(hit["distance"] is not None for hit in hits)
         opened.close()
