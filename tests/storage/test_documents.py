@@ -64,6 +64,21 @@ def test_a_text_without_words_has_a_document_without_terms(store: Store, home: i
     assert healthy(store)
 
 
+def test_a_unit_of_work_finds_the_words_it_has_just_written(store: Store, home: int) -> None:
+    old = entity(store, home, "Ana", "perro")
+
+    def work(session: Session) -> list[list[int]]:
+        session.entities.update(old, "gato", "activo", 2)
+        made = session.entities.insert(home, [NewEntity("Bea", "gato"), NewEntity("Cara", "gato")], 1)
+        session.entities.delete(made[1:])
+        return [found.tolist() for found in session.documents.postings(home, [["perr"], ["gat"]])]
+
+    perro, gato = store.write(work)
+    assert (perro, len(gato), gato[0]) == ([], 2, old)
+    assert store.read(lambda s: s.documents.postings(home, [["gat"]])[0].tolist()) == gato
+    assert healthy(store)
+
+
 # -- the change feed -----------------------------------------------------------------------------
 
 

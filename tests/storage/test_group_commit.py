@@ -90,6 +90,45 @@ def test_units_of_one_group_fail_alone(store: Store, home: int) -> None:
     assert healthy(store)
 
 
+def test_units_that_search_do_not_disturb_what_their_group_owes_the_indexes(store: Store, home: int) -> None:
+    """To search, a unit has the index rows of the whole group written, inside its own savepoint; it may yet fail."""
+    old = entity(store, home, "viejo", "perro")
+    store.write(lambda s: s.entities.insert(home, [NewEntity(f"n{n}") for n in range(300)], 1))
+
+    def add(name: str) -> Callable[[Session], int]:
+        return lambda s: s.entities.insert(home, [NewEntity(name, "faro")], 1)[0]
+
+    def retype(session: Session) -> None:
+        session.entities.update(old, "gato", "activo", 1)
+
+    def search_and_fail(session: Session) -> None:
+        session.entities.insert(home, [NewEntity("never", "faro")], 1)
+        assert "never" in {e.name for e in session.entities.by_ids(session.substrings.entities(home, "faro")).values()}
+        session.documents.postings(home, [["far"]])
+        raise LookupError
+
+    def search_and_add(session: Session) -> int:
+        (made,) = session.entities.insert(home, [NewEntity("finder", "faro")], 1)
+        assert made in session.documents.postings(home, [["far"]])[0]
+        session.entities.update(made, "faro alto", "activo", 1)
+        return made
+
+    with callers(10) as pool:
+        with Held(store):
+            good = [write(pool, store, add(f"g{n}")) for n in range(4)]
+            good.append(write(pool, store, search_and_add))
+            changed = write(pool, store, retype)
+            bad = [write(pool, store, search_and_fail) for _ in range(2)]
+            good += [write(pool, store, add(f"h{n}")) for n in range(2)]
+        ids = sorted(each.result(DEADLINE) for each in good)
+        changed.result(DEADLINE)
+        assert [type(each.exception(DEADLINE)) for each in bad] == [LookupError] * 2
+    far, cat, dog = store.read(lambda s: [p.tolist() for p in s.documents.postings(home, [["far"], ["gat"], ["perr"]])])
+    assert (far, cat, dog) == (ids, [old], [])
+    assert store.read(lambda s: [s.substrings.entities(home, n) for n in ("faro", "gato", "perro")]) == [ids, [old], []]
+    assert healthy(store)
+
+
 def test_a_unit_sees_what_earlier_units_of_its_group_did(store: Store, home: int) -> None:
     def add_if_new(session: Session) -> bool:
         known = session.entities.by_names(home, ["Ana"])

@@ -21,6 +21,8 @@ from evoca.storage.sqlite import indexes
 STATEMENT = re.compile(r"\s*(SELECT|UPDATE|DELETE)\s")
 WHOLE = {
     "_AWAIT_ALL": "a new model looks at every document",
+    "_COUNTS": "for reports",
+    "_FLAGGED": "for reports",
     "_COUNT": "counts of observations and edges are for reports",
     "_FREE": "stops at its limit",
     "_PENDING": "pending work is short, or being worked off",

@@ -64,12 +64,14 @@ def test_collections_do_not_see_each_other(store: Store, home: int) -> None:
 
 
 def test_a_unit_of_work_finds_what_it_has_just_written(store: Store, home: int) -> None:
-    old = entity(store, home, "Pozo", "hondo")
+    old, gone = entity(store, home, "Pozo", "hondo"), entity(store, home, "Noria", "hondo")
+    store.write(lambda s: s.entities.insert(home, [NewEntity(f"n{n}") for n in range(300)], 1))
 
     def work(session: Session) -> list[list[int]]:
         (made,) = session.entities.insert(home, [NewEntity("Molino")], 1)
         session.observations.insert(home, [NewObservation(made, "muele trigo")], 1)
         session.entities.update(old, "seco", "activo", 2)
+        session.entities.delete([gone])
         return [session.substrings.entities(home, needle) for needle in ("trigo", "hondo", "seco")]
 
     trigo, hondo, seco = store.write(work)

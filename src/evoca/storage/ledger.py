@@ -42,10 +42,7 @@ class Journal(Generic[T]):
 
     def drop(self, row: int) -> None:
         known = self._unit.get(row)
-        if known is not None and not known.stored:
-            del self._unit[row]
-        else:
-            self._unit[row] = _Entry(None, stored=True)
+        self._unit[row] = _Entry(None, known.stored if known else True)
 
     def keep_unit(self) -> None:
         if self._exposed:
@@ -74,12 +71,7 @@ class Journal(Generic[T]):
     def _merge(into: dict[int, _Entry[T]], newer: dict[int, _Entry[T]]) -> None:
         for row, entry in newer.items():
             older = into.get(row)
-            if older is None:
-                into[row] = entry
-            elif entry.content is None and not older.stored:
-                del into[row]
-            else:
-                into[row] = _Entry(entry.content, older.stored)
+            into[row] = _Entry(entry.content, older.stored) if older else entry
 
 
 def _removed(entries: dict[int, _Entry[T]]) -> list[int]:
@@ -225,4 +217,4 @@ _ADD_CHANGE = "INSERT INTO document_changes (counter, first_id, last_id) VALUES 
 _ADD_TOMBSTONE = "INSERT INTO tombstones (counter, document_id) VALUES (?, ?)"
 _FORGET_CHANGES = "DELETE FROM document_changes WHERE counter <= :kept"
 _FORGET_TOMBSTONES = "DELETE FROM tombstones WHERE counter <= :kept"
-_SAVE_KEPT = "UPDATE counters SET value = max(value, :kept) WHERE name = 'documents_kept'"
+_SAVE_KEPT = "UPDATE counters SET value = :kept WHERE name = 'documents_kept' AND value < :kept"

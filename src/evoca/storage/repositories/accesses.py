@@ -57,7 +57,8 @@ SELECT id, collection_id FROM entities WHERE id IN (SELECT value FROM json_each(
 _USE = """
 INSERT INTO access (entity_id, collection_id, uses, last_access) VALUES (?, ?, 1, ?)
 ON CONFLICT (entity_id) DO UPDATE
-SET uses = access.uses + 1, last_access = max(access.last_access, excluded.last_access)
+SET uses = access.uses + 1, last_access = CASE
+    WHEN excluded.last_access > access.last_access THEN excluded.last_access ELSE access.last_access END
 """
 _USE_ON_DAY = """
 INSERT INTO access_log (entity_id, day, collection_id, uses) VALUES (?, ?, ?, 1)
@@ -66,13 +67,15 @@ ON CONFLICT (entity_id, day) DO UPDATE SET uses = access_log.uses + 1
 _USE_TOGETHER = """
 INSERT INTO co_occurrences (first_id, second_id, collection_id, times, last_at) VALUES (?, ?, ?, 1, ?)
 ON CONFLICT (first_id, second_id) DO UPDATE
-SET times = co_occurrences.times + 1, last_at = max(co_occurrences.last_at, excluded.last_at)
+SET times = co_occurrences.times + 1, last_at = CASE
+    WHEN excluded.last_at > co_occurrences.last_at THEN excluded.last_at ELSE co_occurrences.last_at END
 """
 _MERGE_USES = """
 INSERT INTO access (entity_id, collection_id, uses, last_access)
 SELECT :new, collection_id, uses, last_access FROM access WHERE entity_id = :old
 ON CONFLICT (entity_id) DO UPDATE
-SET uses = access.uses + excluded.uses, last_access = max(access.last_access, excluded.last_access)
+SET uses = access.uses + excluded.uses, last_access = CASE
+    WHEN excluded.last_access > access.last_access THEN excluded.last_access ELSE access.last_access END
 """
 _MERGE_DAYS = """
 INSERT INTO access_log (entity_id, day, collection_id, uses)
@@ -86,5 +89,6 @@ SELECT min(other, :new), max(other, :new), collection_id, times, last_at FROM (
     FROM co_occurrences WHERE first_id = :old OR second_id = :old
 ) c WHERE other <> :new
 ON CONFLICT (first_id, second_id) DO UPDATE
-SET times = co_occurrences.times + excluded.times, last_at = max(co_occurrences.last_at, excluded.last_at)
+SET times = co_occurrences.times + excluded.times, last_at = CASE
+    WHEN excluded.last_at > co_occurrences.last_at THEN excluded.last_at ELSE co_occurrences.last_at END
 """

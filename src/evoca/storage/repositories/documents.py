@@ -180,7 +180,8 @@ SELECT count(*) FROM pending WHERE model_id = :model AND (:collection IS NULL OR
 _REST = "UPDATE models SET active = 0 WHERE seen_at < :before AND name <> :name"
 _REGISTER = """
 INSERT INTO models (name, registered_at, seen_at, active) VALUES (:name, :at, :at, 0)
-ON CONFLICT (name) DO UPDATE SET seen_at = max(models.seen_at, excluded.seen_at)
+ON CONFLICT (name) DO UPDATE
+SET seen_at = CASE WHEN excluded.seen_at > models.seen_at THEN excluded.seen_at ELSE models.seen_at END
 RETURNING id, active
 """
 _ACTIVATE = "UPDATE models SET active = 1 WHERE id = :model"

@@ -148,11 +148,11 @@ WHERE e.id IN (
     UNION
     SELECT id FROM edges WHERE object_id IN (SELECT value FROM json_each(:entities))
 )
-  AND (:ended OR e.active = 1)
+  AND (:ended = 1 OR e.active = 1)
 ORDER BY e.id
 """  # noqa: S608 -- put together from constants
 _ALL = f"""{_SELECT}
-WHERE e.collection_id = :collection AND (:ended OR e.active = 1)
+WHERE e.collection_id = :collection AND (:ended = 1 OR e.active = 1)
 ORDER BY e.id
 """
 _INSERT = """

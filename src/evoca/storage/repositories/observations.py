@@ -137,7 +137,7 @@ _COLUMNS = "id, entity_id, content, kind, supersedes, superseded_at, similarity_
 _OF = f"""
 SELECT {_COLUMNS} FROM observations
 WHERE entity_id IN (SELECT value FROM json_each(:entities))
-  AND (:all OR superseded_at IS NULL)
+  AND (:all = 1 OR superseded_at IS NULL)
   AND (:kinds IS NULL OR coalesce(kind, '{DEFAULT_KIND}') IN (SELECT value FROM json_each(:kinds)))
 ORDER BY id
 """  # noqa: S608 -- put together from constants
