@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from anyio import to_thread
 
-from evoca.memory import ContentsData, DeletionData, EntityData, Memory, RelationData
+from evoca.memory import ContentsData, DeletionData, EntityData, Memory, RelationData, SplitData
 
 if TYPE_CHECKING:
     from evoca.operations.editing import (
@@ -32,6 +32,14 @@ if TYPE_CHECKING:
         SearchSemanticResult,
     )
     from evoca.operations.reflections import AddReflectionResult, SearchReflectionsResult
+    from evoca.operations.upkeep_results import (
+        AnalyzeSplitResult,
+        ConsolidationResult,
+        DuplicatesResult,
+        ExecuteSplitResult,
+        ProposeSplitResult,
+        SplitCandidatesResult,
+    )
 
 
 class AsyncMemory:
@@ -158,6 +166,45 @@ class AsyncMemory:
     async def migrate(self, source_path: str | PathLike[str], *, dry_run: bool = False) -> MigrateResult:
         """Import a JSONL file of the official memory server."""
         return await to_thread.run_sync(partial(self._memory.migrate, source_path, dry_run=dry_run))
+
+    async def analyze_entity_split(self, entity_name: str) -> AnalyzeSplitResult:
+        """Whether an entity holds too much, and its topics."""
+        return await to_thread.run_sync(partial(self._memory.analyze_entity_split, entity_name))
+
+    async def propose_entity_split(self, entity_name: str) -> ProposeSplitResult:
+        """The parts that an entity could be split into."""
+        return await to_thread.run_sync(partial(self._memory.propose_entity_split, entity_name))
+
+    async def execute_entity_split(
+        self, entity_name: str, approved_splits: Sequence[SplitData], *, parent_entity_name: str | None = None
+    ) -> ExecuteSplitResult:
+        """Move observations of an entity to new ones that are parts of it, or of another parent."""
+        return await to_thread.run_sync(
+            partial(
+                self._memory.execute_entity_split, entity_name, approved_splits, parent_entity_name=parent_entity_name
+            )
+        )
+
+    async def find_split_candidates(self) -> SplitCandidatesResult:
+        """Every entity that holds too much, with its topics."""
+        return await to_thread.run_sync(self._memory.find_split_candidates)
+
+    async def find_duplicate_observations(
+        self, entity_name: str, *, threshold: float = 0.85, containment_threshold: float = 0.7
+    ) -> DuplicatesResult:
+        """Observations of one entity that say the same, and what they differ in."""
+        return await to_thread.run_sync(
+            partial(
+                self._memory.find_duplicate_observations,
+                entity_name,
+                threshold=threshold,
+                containment_threshold=containment_threshold,
+            )
+        )
+
+    async def consolidation_report(self, *, stale_days: float = 90.0, limit: int | None = None) -> ConsolidationResult:
+        """What needs care: entities to split, similar observations, unused and large entities."""
+        return await to_thread.run_sync(partial(self._memory.consolidation_report, stale_days=stale_days, limit=limit))
 
     async def end_relation(
         self,

@@ -31,6 +31,14 @@ if TYPE_CHECKING:
         SearchSemanticResult,
     )
     from evoca.operations.reflections import AddReflectionResult, SearchReflectionsResult
+    from evoca.operations.upkeep_results import (
+        AnalyzeSplitResult,
+        ConsolidationResult,
+        DuplicatesResult,
+        ExecuteSplitResult,
+        ProposeSplitResult,
+        SplitCandidatesResult,
+    )
 
 _OPERATIONS = {operation.name: operation for operation in CATALOGUE}
 
@@ -59,6 +67,14 @@ class DeletionData(TypedDict):
     """Exact texts to delete from one entity."""
 
     entityName: str
+    observations: Sequence[str]
+
+
+class SplitData(TypedDict):
+    """A part to make of an entity; its type is the original's unless given."""
+
+    name: str
+    entity_type: NotRequired[str]
     observations: Sequence[str]
 
 
@@ -189,6 +205,46 @@ class Memory:
     def migrate(self, source_path: str | PathLike[str], *, dry_run: bool = False) -> MigrateResult:
         """Import a JSONL file of the official memory server."""
         return cast("MigrateResult", self._call("migrate", {"source_path": fspath(source_path), "dry_run": dry_run}))
+
+    def analyze_entity_split(self, entity_name: str) -> AnalyzeSplitResult:
+        """Whether an entity holds too much, and its topics."""
+        return cast("AnalyzeSplitResult", self._call("analyze_entity_split", {"entity_name": entity_name}))
+
+    def propose_entity_split(self, entity_name: str) -> ProposeSplitResult:
+        """The parts that an entity could be split into."""
+        return cast("ProposeSplitResult", self._call("propose_entity_split", {"entity_name": entity_name}))
+
+    def execute_entity_split(
+        self, entity_name: str, approved_splits: Sequence[SplitData], *, parent_entity_name: str | None = None
+    ) -> ExecuteSplitResult:
+        """Move observations of an entity to new ones that are parts of it, or of another parent."""
+        given = {
+            "entity_name": entity_name,
+            "approved_splits": approved_splits,
+            "parent_entity_name": parent_entity_name,
+        }
+        return cast("ExecuteSplitResult", self._call("execute_entity_split", given))
+
+    def find_split_candidates(self) -> SplitCandidatesResult:
+        """Every entity that holds too much, with its topics."""
+        return cast("SplitCandidatesResult", self._call("find_split_candidates", {}))
+
+    def find_duplicate_observations(
+        self, entity_name: str, *, threshold: float = 0.85, containment_threshold: float = 0.7
+    ) -> DuplicatesResult:
+        """Observations of one entity that say the same, and what they differ in."""
+        given = {
+            "entity_name": entity_name,
+            "threshold": threshold,
+            "containment_threshold": containment_threshold,
+        }
+        return cast("DuplicatesResult", self._call("find_duplicate_observations", given))
+
+    def consolidation_report(self, *, stale_days: float = 90.0, limit: int | None = None) -> ConsolidationResult:
+        """What needs care: entities to split, similar observations, unused and large entities."""
+        return cast(
+            "ConsolidationResult", self._call("consolidation_report", {"stale_days": stale_days, "limit": limit})
+        )
 
     def end_relation(
         self,

@@ -119,9 +119,11 @@ class Runtime:
         from evoca.services.reflections import ReflectionService
         from evoca.services.searching import SearchService
         from evoca.services.serving import Serving
+        from evoca.services.splitting import SplittingService
         from evoca.services.status import StatusService
         from evoca.services.tracking import TrackingService
         from evoca.services.transfer import TransferService
+        from evoca.services.upkeep import UpkeepService
 
         settings, clock = self.settings, self._clock
         embedding = Embedding(settings)
@@ -144,6 +146,8 @@ class Runtime:
             editing=EditingService(store, clock),
             reflections=ReflectionService(store, clock, serving, indexing, settings.catch_up),
             status=StatusService(store, indexing, settings.collection),
+            splitting=SplittingService(store, clock, embedding, indexing, settings.catch_up),
+            upkeep=UpkeepService(store, clock, embedding, indexing, tracking, settings.catch_up),
             search=SearchService(store, clock, serving, indexing, tracking, LimbicConstants(), settings.catch_up),
             transfer=TransferService(store, clock, settings.limits),
             tracking=tracking,

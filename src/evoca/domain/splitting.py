@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evoca.domain.languages import ENGLISH, ENGLISH_STOP_WORDS, SPANISH_STOP_WORDS, guess_language
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 THRESHOLDS = {"sesion": 15, "proyecto": 25}
 """Folded type → how many observations an entity of it may hold."""
 OTHER_THRESHOLD = 20
+LEAST_THRESHOLD = min(OTHER_THRESHOLD, *THRESHOLDS.values())
 
 _CUT = 0.15
 """Groups that are less near than this are different topics."""
@@ -37,6 +39,7 @@ _TERMS = 2_000
 """So many terms, those in most observations, are looked at."""
 
 
+@lru_cache(maxsize=1_024)
 def threshold_for(entity_type: str) -> int:
     """How many observations an entity of this type may hold; accents and case do not count."""
     return THRESHOLDS.get(" ".join(folded_words(entity_type)), OTHER_THRESHOLD)

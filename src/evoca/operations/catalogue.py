@@ -6,9 +6,11 @@ from evoca.operations.base import Operation
 from evoca.operations.editing import EDITING_OPERATIONS, END_RELATION
 from evoca.operations.graph import GRAPH_OPERATIONS
 from evoca.operations.reflections import REFLECTION_OPERATIONS
+from evoca.operations.upkeep import UPKEEP_OPERATIONS
 
 CATALOGUE: tuple[Operation, ...] = (
     *GRAPH_OPERATIONS,
+    *UPKEEP_OPERATIONS,
     END_RELATION,
     *REFLECTION_OPERATIONS,
     *EDITING_OPERATIONS,

@@ -154,6 +154,8 @@ def _read(annotation: object, marks: tuple[object, ...]) -> Shape:
         return _union(arguments, marks)
     if origin is Literal:
         return TextShape(choices=tuple(str(choice) for choice in arguments))
+    if origin is dict:
+        return AnythingShape()
     if origin in (list, tuple):
         return _with_marks(ListShape(_read(arguments[0], ())), marks)
     if isinstance(annotation, type):

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from evoca.services.reading import ReadingService
     from evoca.services.reflections import ReflectionService
     from evoca.services.searching import SearchService
+    from evoca.services.splitting import SplittingService
     from evoca.services.status import StatusService
     from evoca.services.tracking import TrackingService
     from evoca.services.transfer import TransferService
+    from evoca.services.upkeep import UpkeepService
     from evoca.settings import Limits
 
 
@@ -34,5 +36,7 @@ class Services:
     transfer: TransferService
     tracking: TrackingService
     status: StatusService
+    splitting: SplittingService
+    upkeep: UpkeepService
     embedding: Embedding
     indexing: IndexingService

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evoca.domain.clock import Clock, Instant
 from evoca.errors import EvocaError, ModelUnavailable
+from evoca.services.duplicates import flag_similar
 from evoca.services.embedding import Embedding
 from evoca.storage.contract import NewVector, PendingDocument, Session, Store
 
@@ -218,7 +219,12 @@ class IndexingService:
             NewVector(document.id, document.content_hash, vector)
             for document, vector in zip(batch, packed, strict=True)
         ]
-        self._store.write(lambda session: session.documents.store_vectors(embedder.model_id, rows))
+
+        def work(session: Session) -> None:
+            session.documents.store_vectors(embedder.model_id, rows)
+            flag_similar(session, embedder, [row.document_id for row in rows])
+
+        self._store.write(work)
 
     def _rest(self, worked: float) -> None:
         if worked:
