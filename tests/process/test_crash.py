@@ -12,15 +12,12 @@ import pytest
 
 from tests.process.support.client import DEADLINE, RpcError, ServerGone
 from tests.process.support.graph import additions, check_integrity, entities, entity, triple
-from tests.process.support.launch import PROVING, start_evoca
+from tests.process.support.launch import ENDS_WITHIN, PROVING, start_evoca
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.process.support.client import JsonObject, PendingCall, Server
-
-ENDS_WITHIN = 15.0
-"""The promise is 5 s; a busy machine gets three times that before a test calls it broken."""
 
 
 @dataclass(slots=True)

@@ -12,15 +12,13 @@ import pytest
 
 from tests.process.support.client import text_at
 from tests.process.support.graph import check_integrity, entities, entity, names_in, triple
-from tests.process.support.launch import PROVING, evoca_command, isolated_env, start_evoca
+from tests.process.support.launch import ENDS_WITHIN, PROVING, evoca_command, isolated_env, start_evoca
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.process.support.client import JsonObject
 
-ENDS_WITHIN = 15.0
-"""The promise is 5 s; a busy machine gets three times that before a test calls it broken."""
 
 ROUNDS = 20 if PROVING else 1
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.process.support.client import at, number_at
+from tests.process.support.client import at, number_at, object_at
 from tests.process.support.graph import (
     additions,
     check_integrity,
@@ -240,7 +240,7 @@ def test_the_shape_of_results_never_changes(evoca: Server) -> None:
     first = evoca.ok("search_semantic", ask)
     for result in first.objects("results"):
         assert {"name", "entityType", "observations", "limbic_score", "scoring", "distance"} <= set(result)
-        assert {"importance", "temporal_factor", "cooc_boost"} <= set(result["scoring"])  # type: ignore[arg-type]
+        assert {"importance", "temporal_factor", "cooc_boost"} <= set(object_at(result, "scoring"))
         assert result["routing_strategy"] in ("cosine_heavy", "hybrid_balanced", "limbic_heavy")
     scores = [number_at(result, "limbic_score") for result in first.objects("results")]
     assert scores == sorted(scores, reverse=True)
