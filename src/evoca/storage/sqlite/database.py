@@ -15,6 +15,7 @@ from evoca.storage.connection import Row, Value
 from evoca.storage.sqlite.faults import translated
 
 _STATEMENTS = 200
+_ALL_PAGES = 0xFFFFFFFF
 
 
 class Patience:
@@ -121,16 +122,16 @@ class Database:
         """Tell `heard` the length of the log after each commit; SQLite makes no checkpoints of its own then."""
         self._db.set_wal_hook(heard)
 
-    def checkpoint(self, truncate: bool) -> bool:
-        """Copy the log into the database, and empty it if `truncate`. False when readers stood in the way."""
+    def checkpoint(self, truncate: bool) -> int:
+        """Copy the log into the database, and empty it if `truncate`. Returns how many pages others kept in it."""
         mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if truncate else apsw.SQLITE_CHECKPOINT_PASSIVE
         try:
             logged, copied = self._db.wal_checkpoint(None, mode)
         except apsw.BusyError:
-            return False
+            return _ALL_PAGES
         except apsw.Error as fault:
             raise translated(fault, self.location) from fault
-        return logged == copied
+        return logged - copied
 
     def leave_log(self, alone: bool) -> None:
         """Whether closing the last connection leaves the log as it is, instead of copying it into the database."""

@@ -28,9 +28,9 @@ class SqliteOptions:
     checkpoint_bytes: int = 32 * 1024 * 1024
     group: int = 256
     idle: float = 2.0
-    readers: int = 8
+    readers: int = 4
     writer_cache_kib: int = 16_384
-    reader_cache_kib: int = 8_192
+    reader_cache_kib: int = 4_096
     vfs: str | None = None
     migrations: Sequence[Migration] | None = None
 

@@ -26,6 +26,8 @@ _LONGEST_GROUP = 0.1
 """Seconds after which a group takes no further unit: other processes wait for the lock."""
 _GAP = 0.05
 """Seconds to wait for a gap between readers, and for other processes' readers in it."""
+_SHORT = 1_024
+"""So many pages are copied while readers wait; SQLite needs a few milliseconds for them."""
 _WAL_PAGE = 4096 + 24
 _RETRY_PAGES = 2_048
 """After a checkpoint that found no gap, the log grows by so many pages before the next try."""
@@ -139,6 +141,7 @@ class Writer:
         """Give each job its outcome."""
         while wanted := _wanted(jobs):
             try:
+                self._database.roll_back()  # in case an earlier rollback failed
                 self._database.command("BEGIN IMMEDIATE")
             except EvocaError as error:
                 for job in wanted:
@@ -221,14 +224,16 @@ class Writer:
     def _checkpoint(self) -> tuple[bool, bool]:
         """Copy the log, then empty it in a gap between readers. Whether all was copied, and whether it is empty.
 
-        The long part goes on beside the readers; in the gap little is left to copy.
+        The long part goes on beside the readers; there is a gap only if little is left to copy in it.
         """
-        copied = self._database.checkpoint(truncate=False)
+        left = self._database.checkpoint(truncate=False)
+        if left > _SHORT:
+            return False, False
         patience = self._database.patience
         usual, patience.limit = patience.limit, _GAP
         try:
             with self._readers.gap(_GAP) as free:
-                return copied, free and self._database.checkpoint(truncate=True)
+                return left == 0, free and self._database.checkpoint(truncate=True) == 0
         finally:
             patience.limit = usual
 
