@@ -14,7 +14,7 @@ import pytest
 from evoca.domain.graph import NewEntity
 from evoca.errors import Conflict, ShuttingDown
 from evoca.storage.contract import Cancellation, Cancelled, Session, Store, cancellation
-from tests.storage.given import entity, healthy
+from tests.storage.given import entity, healthy, observation
 
 T = TypeVar("T")
 DEADLINE = 20
@@ -126,6 +126,24 @@ def test_units_that_search_do_not_disturb_what_their_group_owes_the_indexes(stor
     far, cat, dog = store.read(lambda s: [p.tolist() for p in s.documents.postings(home, [["far"], ["gat"], ["perr"]])])
     assert (far, cat, dog) == (ids, [old], [])
     assert store.read(lambda s: [s.substrings.entities(home, n) for n in ("faro", "gato", "perro")]) == [ids, [old], []]
+    assert healthy(store)
+
+
+def test_a_text_may_go_and_come_back_within_one_group(store: Store, home: int) -> None:
+    owner = entity(store, home, "Ana")
+    ids = [observation(store, home, owner, f"faro {n}") for n in range(4)]
+
+    def rewrite(number: int, text: str) -> Callable[[Session], None]:
+        return lambda s: s.observations.rewrite(home, number, text, "generic")
+
+    with callers(16) as pool:
+        with Held(store):
+            calls = [write(pool, store, rewrite(ids[n % 4], "" if n % 3 else f"barco {n}")) for n in range(16)]
+        for each in calls:
+            each.result(DEADLINE)
+    left = store.read(lambda s: s.observations.by_ids(ids))
+    barco, faro = store.read(lambda s: [p.tolist() for p in s.documents.postings(home, [["barc"], ["far"]])])
+    assert (barco, faro) == ([number for number in ids if left[number].content], [])
     assert healthy(store)
 
 
