@@ -83,7 +83,7 @@ class Hints:
 class Operation:
     """One thing Evoca can do. Made by `operation`.
 
-    `listed`: shown in listings (an unlisted one can still be called). `aliases`: further names it is called by.
+    `listed`: shown in listings (an unlisted one can still be called). `drop_in`: the official memory server has it. `aliases`: further names it is called by.
     `cli`: the command's name, default the operation's with hyphens. `rest_path`: default `/v1/<name>`.
     """
 
@@ -99,6 +99,7 @@ class Operation:
     cli: str
     aliases: tuple[str, ...]
     listed: bool
+    drop_in: bool
     run: Callable[[Services, Input], Mapping[str, object]]
 
     def call(self, services: Services, raw: Mapping[str, object]) -> Mapping[str, object]:
@@ -121,11 +122,10 @@ class Operation:
     def output_schema(self) -> JsonSchema:
         """JSON Schema 2020-12 of the result; permissive: nothing is required, further keys are allowed.
 
-        Of upkeep it says no more than that it is an object: lists of tools are read by models, and those are long.
+        Only what clients may be written for has its keys in it, the official server's tools: lists of tools are read
+        by models, and every key costs them.
         """
-        if self.toolset.endswith("-upkeep"):
-            return {"type": "object"}
-        return output_schema(self.result_type)
+        return output_schema(self.result_type) if self.drop_in else {"type": "object"}
 
 
 def operation(
@@ -142,6 +142,7 @@ def operation(
     cli: str | None = None,
     aliases: tuple[str, ...] = (),
     listed: bool = True,
+    drop_in: bool = False,
     family: Family | None = None,
 ) -> Operation:
     """Make the record of one operation. `result` is a TypedDict; `run` gets the checked input."""
@@ -163,6 +164,7 @@ def operation(
         cli=cli or name.replace("_", "-"),
         aliases=aliases,
         listed=listed,
+        drop_in=drop_in,
         run=invoke,
     )
 

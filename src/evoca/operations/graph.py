@@ -58,12 +58,12 @@ FreeType = Annotated[str, AtMost("type")]
 """A type of the client's own; the official server takes any text, the empty one too."""
 KnownName = Annotated[str, AtMost("name")]
 """A name that is only looked up: an unknown or blank one is not found, a longer one than any is a mistake."""
-RecordType = Annotated[str, Hidden()]
+RecordType = Annotated[str | None, Hidden()]
 """The `type` of a pasted JSONL record."""
 
 
 class EntityInput(Input):
-    type: RecordType | None = None
+    type: RecordType = None
     name: Name
     entity_type: FreeType | None = Field(
         default=None, alias="entityType", description="Category, e.g. Project or Person. New entities: Generic."
@@ -90,7 +90,7 @@ class CreateEntitiesInput(Input):
 
 
 class TripleInput(Input):
-    type: RecordType | None = None
+    type: RecordType = None
     from_: Name = Field(validation_alias=AliasChoices("from", "from_entity"), serialization_alias="from")
     to: Name = Field(validation_alias=AliasChoices("to", "to_entity"))
     relation_type: TypeName = Field(alias="relationType")
@@ -195,11 +195,11 @@ class DeleteObservationsInput(Input):
 
 
 class DeleteTriple(Input):
-    type: RecordType | None = None
+    type: RecordType = None
     from_: KnownName = Field(validation_alias=AliasChoices("from", "from_entity"), serialization_alias="from")
     to: KnownName = Field(validation_alias=AliasChoices("to", "to_entity"))
     relation_type: FreeType = Field(alias="relationType")
-    context: Annotated[str, Hidden()] | None = None
+    context: Annotated[str | None, Hidden()] = None
 
 
 class DeleteRelationsInput(Input):
@@ -209,14 +209,14 @@ class DeleteRelationsInput(Input):
 
 
 class ReadGraphInput(Input):
-    limit: Limit | None = Field(default=None, description="A page of this many entities; adds total and has_more.")
-    offset: Offset | None = Field(default=None, description="Entities to skip.")
+    limit: Limit | None = Field(default=None, description="Page size; adds total and has_more.")
+    offset: Offset | None = None
 
 
 class SearchNodesInput(ReadGraphInput):
     query: Annotated[
         str, AtMost("query", "Query too long: {n} > {most} characters. Use a more concise search query.")
-    ] = Field(description="Text to find as it is, in any case. Empty: everything.")
+    ] = Field(description="Empty: everything.")
 
 
 class OpenNodesInput(ReadGraphInput):
@@ -232,7 +232,7 @@ class OpenNodesInput(ReadGraphInput):
 class SearchSemanticInput(Input):
     query: Annotated[
         str, NotBlank(), AtMost("query", "Query too long: {n} > {most} characters. Use a more concise search query.")
-    ] = Field(description="A question or a topic, in any words, Spanish or English.")
+    ] = Field(description="A question or a topic, in any words.")
     limit: Annotated[int, Field(ge=1), AtMost("limit", "Limit too high: {n} > {most}. Request fewer results.")] = 10
     track: bool | None = Field(default=None, description="false: read without learning from it.")
     explain: bool = Field(default=False, description="Add how each result was found.")
@@ -412,10 +412,10 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         name="create_entities",
         title="Create Entities",
         doc=(
-            "Create entities, or merge observations into those that exist (nothing is overwritten; a type or status "
-            "left out is kept). All or nothing. For facts on an entity known to exist use add_observations; "
-            "link entities with create_relations next."
+            "Create entities, or merge observations into those that exist (a type or status left out is kept). All or "
+            "nothing. For facts on a known entity use add_observations; link entities with create_relations next."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_WRITES,
     ),
@@ -430,6 +430,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
             "a relation with a missing end is reported and the others are made. contiene and parte_de make their "
             "inverse too."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_WRITES,
     ),
@@ -444,6 +445,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
             "saves nothing: create it with create_entities. supersedes replaces an outdated observation and keeps "
             "it as history (ids: open_nodes with details)."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_WRITES,
     ),
@@ -457,6 +459,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
             "Delete entities with all their observations and relations, for good. Names that do not exist are listed "
             "in errors. To drop single facts use delete_observations."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_DELETES,
     ),
@@ -470,6 +473,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
             "Delete observations by their exact text, for good; the entity stays. To correct a fact and keep the "
             "old one as history use add_observations with supersedes."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_DELETES,
     ),
@@ -480,6 +484,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         name="delete_relations",
         title="Delete Relations",
         doc="Delete relations by from, to and relationType, for good; contiene and parte_de go with their inverse.",
+        drop_in=True,
         toolset="graph",
         hints=_DELETES,
     ),
@@ -493,6 +498,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
             "Read the whole graph: every entity and relation. It can be large: page with limit and offset, or use "
             "search_semantic or search_nodes for what is needed."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_READS,
     ),
@@ -503,9 +509,10 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         name="search_nodes",
         title="Search Nodes",
         doc=(
-            "Find entities whose name, type or observations contain a text as it is (any case, accents count, no "
-            "wildcards), with their relations. For questions or other wordings use search_semantic."
+            "Find entities whose name, type or observations contain a text (any case, accents count, no wildcards), "
+            "with their relations. For questions or other wordings use search_semantic."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_READS,
     ),
@@ -519,6 +526,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
             "Read entities by exact name, in the order asked for, with their relations; unknown names are left out. "
             "details adds ids, kinds, times and history. Follow relations by opening the other end."
         ),
+        drop_in=True,
         toolset="graph",
         hints=_READS,
     ),

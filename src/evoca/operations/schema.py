@@ -30,7 +30,11 @@ _EXACT = 2**53
 
 
 def input_schema(model: type[Input]) -> JsonSchema:
-    """The published schema of an input model: hidden keys and the limits from the settings are left out."""
+    """The published schema of an input model. Lists of tools are read by models, so it is short.
+
+    Hidden keys, the limits from the settings, and what is refused whatever the schema says (unknown keys, blank
+    names) are left out.
+    """
     return _of_input(input_shape(model))
 
 
@@ -67,27 +71,21 @@ def _object(fields: tuple[FieldShape, ...]) -> JsonSchema:
     required = [each.spellings[0] for each in shown if each.required]
     if required:
         schema["required"] = required
-    schema["additionalProperties"] = False
     return schema
 
 
 def _described(field: FieldShape, schema: JsonSchema) -> JsonSchema:
     if field.description:
         schema["description"] = field.description
-    if field.default not in (None, ""):
+    if field.default not in (None, "", False):
         schema["default"] = field.default
     return schema
 
 
 def _of_scalar(shape: Shape) -> JsonSchema:
     match shape:
-        case TextShape(choices=choices, not_blank=not_blank):
-            text: JsonSchema = {"type": "string"}
-            if choices:
-                text["enum"] = list(choices)
-            if not_blank:
-                text["minLength"] = 1
-            return text
+        case TextShape(choices=choices):
+            return {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
         case NumberShape(whole=whole, least=least, most=most):
             number: JsonSchema = {"type": "integer" if whole else "number"}
             if least is not None:

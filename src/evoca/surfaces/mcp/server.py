@@ -90,12 +90,20 @@ def tool(operation: Operation) -> dict[str, object]:
         "description": operation.doc,
         "inputSchema": operation.input_schema,
         "outputSchema": operation.output_schema,
-        "annotations": {
-            "readOnlyHint": operation.hints.read_only,
-            "destructiveHint": operation.hints.destructive,
-            "idempotentHint": operation.hints.idempotent,
-            "openWorldHint": False,
-        },
+        "annotations": _annotations(operation),
+    }
+
+
+def _annotations(operation: Operation) -> dict[str, object]:
+    hints = operation.hints
+    if hints.read_only and not operation.drop_in:
+        # The two others have no meaning for what only reads; the official server gives them all the same.
+        return {"readOnlyHint": True, "openWorldHint": False}
+    return {
+        "readOnlyHint": hints.read_only,
+        "destructiveHint": hints.destructive,
+        "idempotentHint": hints.idempotent,
+        "openWorldHint": False,
     }
 
 
