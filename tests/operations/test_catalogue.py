@@ -54,5 +54,6 @@ def test_every_tool_says_what_it_is_for_in_few_words() -> None:
 def test_what_only_reads_destroys_nothing() -> None:
     assert not [each.name for each in CATALOGUE if each.hints.read_only and each.hints.destructive]
     assert {each.name for each in CATALOGUE if each.hints.destructive} == {
-        "delete_entities", "delete_observations", "delete_relations", "merge_entities", "update_observation",
+        "delete_entities", "delete_observations", "delete_relations", "execute_entity_split", "merge_entities",
+        "update_observation",
     }  # fmt: skip
