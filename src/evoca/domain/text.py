@@ -311,17 +311,18 @@ class Spelling:
         kept = [piece for piece in pieces if piece and piece not in stop] or [piece for piece in pieces if piece]
         self._patterns = [re.compile(rf"(?<![^\W_]){re.escape(piece)}(?![^\W_])") for piece in kept]
         self._kept = kept
-        self._whole = fold_case(query).strip().strip(_EDGES).strip()
+        whole = fold_case(query).strip().strip(_EDGES).strip()
+        self._whole = re.compile(rf"(?<![^\W_]){re.escape(whole)}") if len(whole.split()) > 1 else None
 
     def share(self, text: str) -> float:
         """The share of the query's words that stand in `text` spelled as in the query, in [0, 1].
 
-        1 too when the whole query stands in it literally.
+        1 too when the whole of a query of several words stands in it literally, its last word perhaps cut short.
         """
         if not self._kept:
             return 0.0
         folded = fold_case(text)
-        if self._whole in folded:
+        if self._whole is not None and self._whole.search(folded):
             return 1.0
         found = sum(
             piece in folded and pattern.search(folded) is not None

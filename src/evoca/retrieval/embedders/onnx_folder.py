@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -75,10 +76,13 @@ class OnnxFolder:
         return self._embed([self._passage_prompt + clean(text) for text in texts])
 
     def _load(self, path: Path) -> tuple[_Session, _Tokenizer]:
+        # Some builds of onnxruntime collect usage data from their import on, and send it.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             runtime, tokenizers = import_module("onnxruntime"), import_module("tokenizers")
         except ImportError as error:
             raise unavailable("onnxruntime and tokenizers are not installed.", _HINT) from error
+        runtime.disable_telemetry_events()
         try:
             session = cast(_Session, runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"]))
             tokenizer = cast(_Tokenizer, tokenizers.Tokenizer.from_file(str(self._folder / "tokenizer.json")))

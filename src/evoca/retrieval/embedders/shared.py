@@ -21,14 +21,14 @@ class Turn:
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._busy = False
-        self._queries = 0
+        self.waiting_queries = 0
 
     @contextmanager
     def query(self) -> Generator[None]:
         with self._condition:
-            self._queries += 1
+            self.waiting_queries += 1
             self._condition.wait_for(lambda: not self._busy)
-            self._queries -= 1
+            self.waiting_queries -= 1
             self._busy = True
         try:
             yield
@@ -38,7 +38,7 @@ class Turn:
     @contextmanager
     def passage(self) -> Generator[None]:
         with self._condition:
-            self._condition.wait_for(lambda: not self._busy and not self._queries)
+            self._condition.wait_for(lambda: not self._busy and not self.waiting_queries)
             self._busy = True
         try:
             yield
