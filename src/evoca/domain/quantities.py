@@ -105,7 +105,8 @@ _RELATIVE = {
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _LONG_MONTH = "|".join(name for name in _MONTHS if len(name) > 4 and name != "march")
 _YEAR = r"(?:19|20)\d\d"
-_UNIT_AHEAD = r"(?!\s?(?:%|[kmgt]?b\b|ms\b|km\b|kg\b|eur|usd|\u20ac|\$|[.,]\d))"
+_BEFORE_YEAR = "en|in|desde|since|ano|year|hasta|until|by|before|after|from|antes de|despues de"
+_NO_UNIT = r"(?!\s?(?:%|[kmgt]?b\b|ms\b|km\b|kg\b|eur|usd|\u20ac|\$|[.,]\d|[:/]))"
 
 
 def _full(year: str | None, month: str | int, day: str | int | None) -> str:
@@ -162,7 +163,9 @@ _DATES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     ),
     (re.compile(r"\b(hoy|ayer|anoche|anteayer|manana)\b"), lambda m: _RELATIVE[m[1]]),
     (re.compile(r"\b(today|yesterday|tomorrow)\b"), lambda m: m[1]),
-    (re.compile(rf"(?<![\w.,:/-])({_YEAR})\b{_UNIT_AHEAD}(?![:/])"), lambda m: f"{m[1]}--"),
+    # A year stands after a preposition, or before no noun: `2000 people` is a number.
+    (re.compile(rf"\b(?:{_BEFORE_YEAR})\s+({_YEAR})\b{_NO_UNIT}"), lambda m: f"{m[1]}--"),
+    (re.compile(rf"(?<![\w.,:/$-])({_YEAR})\b{_NO_UNIT}(?!\s+[^\W\d_])"), lambda m: f"{m[1]}--"),
 )
 
 _DATE_AHEAD = re.compile(
