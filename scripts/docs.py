@@ -48,7 +48,7 @@ def _tool(operation: Operation) -> str:
         lines += ["| argument | | |", "|---|---|---|", *arguments]
     else:
         lines += ["No arguments."]
-    keys = ", ".join(f"`{name}`" for name in _properties(operation.output_schema))
+    keys = ", ".join(f"`{name}`" for name in operation.result_type.__annotations__)
     return "\n".join([*lines, "", f"Keys of the answer: {keys}.", ""])
 
 
