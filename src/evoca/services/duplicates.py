@@ -166,10 +166,9 @@ def _judged(pair: Pair, first: Reading, second: Reading) -> Judged:
     found = differences(first, second)
     if found or is_substitution(first, second):
         return Judged(pair, found)
-    # The one that says less goes; of equals the later one, whose history is the shorter.
-    own = len(first.content - second.content), len(first.text)
-    other = len(second.content - first.content), len(second.text)
-    return Judged(pair, found, pair.first if own < other else pair.second)
+    # The one that says less goes; of equals the later one, which is the one that is flagged.
+    less = len(first.content - second.content) < len(second.content - first.content)
+    return Judged(pair, found, pair.first if less else pair.second)
 
 
 def flag_similar(session: Session, embedder: Embedder, documents: Iterable[int]) -> None:
