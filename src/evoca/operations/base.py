@@ -83,8 +83,9 @@ class Hints:
 class Operation:
     """One thing Evoca can do. Made by `operation`.
 
-    `listed`: shown in listings (an unlisted one can still be called). `drop_in`: the official memory server has it. `aliases`: further names it is called by.
-    `cli`: the command's name, default the operation's with hyphens. `rest_path`: default `/v1/<name>`.
+    `listed`: shown in listings (an unlisted one can still be called). `drop_in`: the official memory server has it.
+    `aliases`: further names it is called by. `cli`: the command's name, default the operation's with hyphens.
+    `rest_path`: default `/v1/<name>`.
     """
 
     name: str
