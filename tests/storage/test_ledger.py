@@ -1,4 +1,4 @@
-"""How long the change feed remembers."""
+"""What commits leave behind: how long the change feed remembers, how far the substring index goes."""
 
 from __future__ import annotations
 
@@ -23,3 +23,15 @@ def test_old_changes_are_forgotten_in_the_end(tmp_path: Path) -> None:
         behind, near = store.read(lambda s: (s.documents.changes(since, None), s.documents.changes(late, None)))
         assert (behind.complete, [row.id for row in behind.rows]) == (True, [made, new])
         assert (near.complete, [row.id for row in near.rows]) == (False, [new])
+
+
+def test_the_substring_index_follows_close_behind(tmp_path: Path) -> None:
+    """Searching looks through what the index does not know yet; that must stay little."""
+    path = tmp_path / "memory.db"
+    with closing(open_store(path, SystemClock())) as store:
+        for n in range(20):
+            entity(store, 1, f"n{n}", "t", *(f"nota {i}" for i in range(40)))
+            with closing(sqlite3.connect(path)) as database:
+                counters = dict(database.execute("SELECT name, value FROM counters").fetchall())
+            assert counters["items"] - 1 - counters["substrings"] < 256
+        assert counters["substrings"] > 500

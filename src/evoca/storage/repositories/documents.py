@@ -9,6 +9,7 @@ from evoca.domain.clock import DAY, Instant
 from evoca.storage.connection import Connection, Indexes, Value, json_list
 from evoca.storage.contract import DocumentChanges, DocumentRow, NewVector, OwnerKind, PendingDocument
 from evoca.storage.ledger import Ledger
+from evoca.storage.repositories.feed import read_counter, read_feed
 from evoca.storage.repositories.passages import content_hash
 
 if TYPE_CHECKING:
@@ -29,19 +30,13 @@ class DocumentRepository:
     # -- the in-process index --------------------------------------------------------------------
 
     def counter(self) -> int:
-        return self._connection.select(_COUNTER, {}, tuple[int])[0][0]
+        return read_counter(self._connection)
 
     def changes(self, since: int, model: str | None) -> DocumentChanges:
-        (kept,) = self._connection.select(_KEPT, {}, tuple[int])[0]
-        counter = self.counter()
+        feed = read_feed(self._connection, since)
         number = self._model(model)
-        if since <= 0 or since < kept or since > counter:
-            rows = self._rows(number, 1, _MAX_ID)
-            return DocumentChanges(counter, rows, (), complete=True)
-        spans = self._connection.select(_SPANS, {"since": since}, tuple[int, int])
-        rows = [row for first, last in _joined(spans) for row in self._rows(number, first, last)]
-        gone = [each for (each,) in self._connection.select(_GONE, {"since": since}, tuple[int])]
-        return DocumentChanges(counter, rows, gone)
+        rows = [row for first, last in feed.spans for row in self._rows(number, first, last)]
+        return DocumentChanges(feed.counter, rows, feed.gone, feed.complete)
 
     def _rows(self, model: int | None, first: int, last: int) -> list[DocumentRow]:
         values = {"model": model, "first": first, "last": last}
@@ -99,8 +94,6 @@ class DocumentRepository:
         ]
         self._connection.run_many(_STORE, ((number, row.vector, row.document_id) for row in fitting))
         self._connection.run_many(_DONE, ((row.document_id, number) for row in fitting))
-        # What has changed meanwhile is free for the next one who claims.
-        self._connection.run_many(_FREE_AGAIN, ((row.document_id, number) for row in rows))
         self._ledger.documents_changed(row.document_id for row in fitting)
         return len(fitting)
 
@@ -115,26 +108,6 @@ class DocumentRepository:
         return rows[0][0] if rows else None
 
 
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Overlapping and neighbouring spans as one, ascending."""
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(spans):
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
-        else:
-            joined.append((first, last))
-    return joined
-
-
-_MAX_ID = 9_223_372_036_854_775_807
-_COUNTER = "SELECT value FROM counters WHERE name = 'documents'"
-_KEPT = "SELECT value FROM counters WHERE name = 'documents_kept'"
-_SPANS = "SELECT first_id, last_id FROM document_changes WHERE counter > :since"
-_GONE = """
-SELECT DISTINCT document_id FROM tombstones t
-WHERE counter > :since AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = t.document_id)
-ORDER BY document_id
-"""
 _ROWS = """
 SELECT d.id, d.collection_id, d.owner_kind, d.owner_id, d.entity_id, d.language, d.words, v.vector
 FROM documents d LEFT JOIN vectors v ON v.document_id = d.id AND v.model_id = :model
@@ -166,6 +139,7 @@ SELECT d.id, substr(CASE d.owner_kind
     )
     WHEN 2 THEN (SELECT content FROM observations WHERE id = d.owner_id)
     WHEN 3 THEN (SELECT content FROM reflections WHERE id = d.owner_id)
+    WHEN 4 THEN (SELECT content FROM episodes WHERE id = d.owner_id)
 END, d.begin + 1, d.size)
 FROM documents d WHERE d.id IN (SELECT value FROM json_each(:ids))
 """
@@ -189,6 +163,9 @@ _AWAIT_ALL = """
 INSERT INTO pending (document_id, model_id, collection_id)
 SELECT d.id, :model, d.collection_id FROM documents d
 WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.document_id = d.id AND v.model_id = :model)
+  AND NOT EXISTS (
+    SELECT 1 FROM episodes e WHERE d.owner_kind = 4 AND e.id = d.owner_id AND e.archived_at IS NOT NULL
+  )
 ON CONFLICT (document_id, model_id) DO NOTHING
 """
 _SEEN = "UPDATE models SET seen_at = :now WHERE id = :model AND seen_at < :before"
@@ -204,7 +181,4 @@ SELECT id, ?, collection_id, ? FROM documents WHERE id = ?
 ON CONFLICT (document_id, model_id) DO UPDATE SET vector = excluded.vector
 """
 _DONE = "DELETE FROM pending WHERE document_id = ? AND model_id = ?"
-_FREE_AGAIN = """
-UPDATE pending SET lease_owner = NULL, leased_until = NULL WHERE document_id = ? AND model_id = ?
-"""
 _RELEASE = "UPDATE pending SET lease_owner = NULL, leased_until = NULL WHERE lease_owner = :owner"
