@@ -160,6 +160,11 @@ def test_many_texts_are_all_grouped() -> None:
         assert max(homes.count(home) for home in range(3)) > 0.9 * len(homes)
 
 
+def test_texts_of_the_same_words_are_one_topic_however_many() -> None:
+    observations = [f"huerto {number}" for number in range(900)] + [f"coro {number}" for number in range(700)]
+    assert [len(topic.members) for topic in topics_of(observations)] == [900, 700]
+
+
 def test_a_name_that_is_taken_is_numbered() -> None:
     topics = [Topic("Coro", (0,)), Topic("Huerto", (1,))]
     taken = {"Casa - Coro", "Casa - Coro 2"}

@@ -214,66 +214,81 @@ def _stride(count: int) -> int:
 def _groups(rows: NDArray[np.float32], stride: int) -> list[list[int]]:
     """Average linkage of every `stride`-th text: groups of at least two, as places among all texts."""
     linkage = _Linkage(rows)
-    while linkage.join(_CUT):
+    while linkage.join_mutual(_CUT):
         pass
     most = min(_MOST_TOPICS, max(2, math.ceil(math.sqrt(len(rows) * stride))))
     linkage.forget_single()
-    while len(linkage.members) > most and linkage.join(-math.inf):
-        pass
-    return [[at * stride for at in sorted(group)] for group in linkage.members.values()]
+    while len(linkage.members) > most:
+        linkage.join_nearest()
+    return [[at * stride for at in sorted(group)] for group in linkage.members]
 
 
 class _Linkage:
-    """Groups and their nearness, the mean product of their rows; the nearest neighbour of each is kept."""
+    """Groups and their nearness, the mean product of their rows. Ties fall on the first groups."""
 
     def __init__(self, rows: NDArray[np.float32]) -> None:
         import numpy as np
 
-        self._near = rows @ rows.T
+        # Equal rows are nearer to each other than to anything: joined at once, they cost nothing.
+        equal: dict[bytes | int, list[int]] = {}
+        for at, row in enumerate(rows):
+            equal.setdefault(row.tobytes() if row.any() else at, []).append(at)
+        self.members = list(equal.values())
+        first = rows[[group[0] for group in self.members]]
+        self._near = first @ first.T
         np.fill_diagonal(self._near, -np.inf)
-        self._size = np.ones(len(rows), np.float32)
-        self.members: dict[int, list[int]] = {at: [at] for at in range(len(rows))}
-        self._neighbour = self._near.argmax(axis=1)
-        self._best = self._near.max(axis=1)
+        self._size = np.array([len(group) for group in self.members], np.float32)
 
-    def join(self, least: float) -> bool:
-        """Join the two nearest groups if they are at least so near; ties fall on the first ones."""
-        one = int(self._best.argmax())
-        if len(self.members) < 2 or not self._best[one] >= least or not math.isfinite(self._best[one]):
+    def join_mutual(self, least: float) -> bool:
+        """Join every two groups that are each other's nearest and at least so near. False when there are none.
+
+        In average linkage a join brings no other group nearer than its halves were, so that these joins would be
+        made one after the other as well.
+        """
+        import numpy as np
+
+        if len(self.members) < 2:
             return False
-        keep, gone = sorted((one, int(self._neighbour[one])))
-        near, size = self._near, self._size
-        row = (size[keep] * near[keep] + size[gone] * near[gone]) / (size[keep] + size[gone])
-        row[keep] = row[gone] = -math.inf
-        near[keep] = near[:, keep] = row
-        near[gone] = near[:, gone] = -math.inf
-        size[keep] += size[gone]
-        self.members[keep] += self.members.pop(gone)
-        self._follow(keep, gone, row)
+        neighbour = self._near.argmax(axis=1)
+        here = np.arange(len(neighbour))
+        best = self._near[here, neighbour]
+        keep = here[(neighbour[neighbour] == here) & (here < neighbour) & (best >= least)]
+        if len(keep):
+            self._join(keep, neighbour[keep])
+            return True
+        # Equal values may lead round in a circle: then the first of them are joined.
+        nearest = int(best.argmax())
+        if not best[nearest] >= least:
+            return False
+        self.join_nearest()
         return True
 
-    def _follow(self, keep: int, gone: int, row: NDArray[np.float32]) -> None:
-        """A joined group may be nearer to others than their neighbours; who was next to its halves looks again."""
-        closer = row > self._best
-        self._best[closer] = row[closer]
-        self._neighbour[closer] = keep
-        stale = (self._neighbour == gone) | ((self._neighbour == keep) & ~closer)
-        stale[keep] = True
-        stale[gone] = False
-        self._best[gone] = -math.inf
-        for at in stale.nonzero()[0]:
-            self._neighbour[at] = self._near[at].argmax()
-            self._best[at] = self._near[at, self._neighbour[at]]
+    def join_nearest(self) -> None:
+        import numpy as np
+
+        pair = sorted(divmod(int(self._near.argmax()), len(self._near)))
+        self._join(np.array(pair[:1]), np.array(pair[1:]))
+
+    def _join(self, keep: NDArray[np.intp], gone: NDArray[np.intp]) -> None:
+        near, size = self._near, self._size
+        together = size[keep] + size[gone]
+        ours, theirs = size[keep] / together, size[gone] / together
+        near[keep] = ours[:, None] * near[keep] + theirs[:, None] * near[gone]
+        near[:, keep] = ours * near[:, keep] + theirs * near[:, gone]
+        size[keep] = together
+        for one, other in zip(keep, gone, strict=True):
+            self.members[one] += self.members[other]
+        lost = set(gone.tolist())
+        self._retain([at for at in range(len(size)) if at not in lost])
 
     def forget_single(self) -> None:
         """Leave the groups of one out of what comes."""
-        single = [at for at, group in self.members.items() if len(group) == 1]
-        for at in single:
-            del self.members[at]
-        self._near[single] = -math.inf
-        self._near[:, single] = -math.inf
-        self._neighbour = self._near.argmax(axis=1)
-        self._best = self._near.max(axis=1)
+        self._retain([at for at, group in enumerate(self.members) if len(group) > 1])
+
+    def _retain(self, kept: list[int]) -> None:
+        self._near = self._near[kept][:, kept]
+        self._size = self._size[kept]
+        self.members = [self.members[at] for at in kept]
 
 
 def _joined(groups: list[list[int]], rows: NDArray[np.float32]) -> tuple[list[list[int]], list[int]]:
