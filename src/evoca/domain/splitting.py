@@ -33,7 +33,7 @@ _MOST_TOPICS = 12
 _MEANING = 0.7
 """The weight of meaning beside words."""
 _LANGUAGE_WORDS = 400
-_LINKED = 1_000
+_LINKED = 400
 """So many observations are grouped with each other; further ones join the topics that were found."""
 _TERMS = 2_000
 """So many terms, those in most observations, are looked at."""
@@ -86,8 +86,17 @@ def topics_of(texts: Sequence[str], about: str = "", vectors: NDArray[np.float32
 
 
 def is_diverse(texts: Sequence[str], about: str = "", vectors: NDArray[np.float32] | None = None) -> bool:
-    """Whether a split is worth proposing: at least two topics of at least two observations."""
-    return len(texts) >= 4 and len(_Grouping(texts, about, vectors).all) >= 2
+    """Whether a split is worth proposing: at least two topics of at least two observations.
+
+    Of very many texts a part is looked at.
+    """
+    if len(texts) < 4:
+        return False
+    if len(texts) > _LINKED:
+        places = sorted(range(len(texts)), key=texts.__getitem__)[:: _stride(len(texts))]
+        texts = [texts[at] for at in places]
+        vectors = None if vectors is None else vectors[places]
+    return len(_Grouping(texts, about, vectors).all) >= 2
 
 
 def children_of(topics: Sequence[Topic], texts: Sequence[str], threshold: int) -> tuple[Topic, ...]:
