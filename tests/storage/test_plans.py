@@ -25,6 +25,7 @@ WHOLE = {
     "_FLAGGED": "for reports",
     "_COUNT": "counts of observations and edges are for reports",
     "_FREE": "stops at its limit",
+    "_READY": "the same",
     "_PENDING": "pending work is short, or being worked off",
     "_RELEASE": "the same",
     "_REST": "models are few",

@@ -54,6 +54,23 @@ class DocumentWriter:
         self._connection.run(_MOVE_DOCUMENTS, {"ids": json_list(ids), "entity": entity})
         self._ledger.documents_changed(ids)
 
+    def forget_vectors(self, owners: Sequence[int]) -> None:
+        """Owners are found by their words only from now on: their vectors and pending work go."""
+        ids = self._documents_of(owners)
+        self._connection.run(_DELETE_VECTORS, {"ids": json_list(ids)})
+        self._connection.run(_DELETE_PENDING, {"ids": json_list(ids)})
+        self._ledger.documents_changed(ids)
+
+    def await_vectors(self, collection: int, owners: Sequence[int]) -> None:
+        """Owners whose vectors were forgotten are to have them again."""
+        ids = self._documents_of(owners)
+        self._await_vectors(collection, ids)
+        self._ledger.documents_changed(ids)
+
+    def traits_changed(self, owners: Sequence[int]) -> None:
+        """Say in the change feed that something besides the text of these owners has changed."""
+        self._ledger.documents_changed(owners)
+
     def rewrite(self, collection: int, documents: Sequence[NewDocument]) -> None:
         """Index an owner anew, whose text has changed; its vectors are of another text and go."""
         owner = documents[0].owner_id
@@ -129,6 +146,8 @@ SELECT id, coalesce(rest, id + 1), more FROM documents
 WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
 """
 _MOVE_DOCUMENTS = "UPDATE documents SET entity_id = :entity WHERE id IN (SELECT value FROM json_each(:ids))"
+_DELETE_VECTORS = "DELETE FROM vectors WHERE document_id IN (SELECT value FROM json_each(:ids))"
+_DELETE_PENDING = "DELETE FROM pending WHERE document_id IN (SELECT value FROM json_each(:ids))"
 _DELETE_DOCUMENT = "DELETE FROM documents WHERE id = :id"
 _DELETE_DOCUMENTS = "DELETE FROM documents WHERE id = ?"
 _INSERT_DOCUMENT = """

@@ -9,6 +9,8 @@ from evoca.storage.repositories.collections import CollectionRepository
 from evoca.storage.repositories.documents import DocumentRepository
 from evoca.storage.repositories.edges import EdgeRepository
 from evoca.storage.repositories.entities import EntityRepository
+from evoca.storage.repositories.episode_links import EnrichmentRepository, EpisodeLinkRepository, MergeRepository
+from evoca.storage.repositories.episodes import EpisodeRepository
 from evoca.storage.repositories.metadata import MetadataRepository
 from evoca.storage.repositories.observations import ObservationRepository
 from evoca.storage.repositories.passages import DocumentWriter
@@ -27,6 +29,10 @@ class RepositorySession:
         self.observations = ObservationRepository(connection, self.ledger, writer)
         self.edges = EdgeRepository(connection, self.ledger)
         self.reflections = ReflectionRepository(connection, self.ledger, writer)
+        self.episodes = EpisodeRepository(connection, self.ledger, writer)
+        self.episode_links = EpisodeLinkRepository(connection, self.ledger)
+        self.merges = MergeRepository(connection, self.ledger)
+        self.enrichments = EnrichmentRepository(connection)
         self.documents = DocumentRepository(connection, indexes, self.ledger)
         self.substrings = SubstringRepository(connection, indexes, self.ledger)
         self.accesses = AccessRepository(connection)
