@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from evoca.domain.differences import Difference
 from evoca.domain.text import fold_case
+
+if TYPE_CHECKING:
+    from evoca.domain.differences import Difference
 
 SIMILAR = 0.85
 """The similarity (calibrated cosine) from which on two texts are duplicates."""

@@ -23,8 +23,6 @@ from evoca.operations.upkeep_results import (
     proposal_json,
     report_json,
 )
-from evoca.services.duplicates import Thresholds
-from evoca.services.splitting import Child
 
 if TYPE_CHECKING:
     from evoca.services import Services
@@ -86,6 +84,8 @@ def _propose_entity_split(services: Services, given: EntityNameInput) -> Propose
 
 
 def _execute_entity_split(services: Services, given: ExecuteSplitInput) -> ExecuteSplitResult:
+    from evoca.services.splitting import Child
+
     children = [Child(each.name, tuple(each.observations), each.entity_type) for each in given.approved_splits]
     return executed_json(
         services.splitting.execute(services.collection, given.entity_name, children, given.parent_entity_name)
@@ -97,6 +97,8 @@ def _find_split_candidates(services: Services, _given: NoInput) -> SplitCandidat
 
 
 def _find_duplicate_observations(services: Services, given: DuplicatesInput) -> DuplicatesResult:
+    from evoca.services.duplicates import Thresholds
+
     thresholds = Thresholds(given.threshold, given.containment_threshold)
     return duplicates_json(services.upkeep.duplicates(services.collection, given.entity_name, thresholds))
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evoca.domain.differences import Reading, differences, is_substitution
 from evoca.domain.duplicates import CONTAINED, LONGER, SIMILAR, Judged, Pair, contained_words, settle
 from evoca.services.vectors import ObservationVectors, observation_vectors
 from evoca.storage.contract import OwnerKind, Session
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from evoca.domain.differences import Reading
     from evoca.retrieval.calibration import Calibration
     from evoca.retrieval.embedders import Embedder
 
@@ -148,6 +148,8 @@ class _SharedWords:
 
 def judge(texts: Sequence[str], pairs: Iterable[Pair]) -> list[Judged]:
     """What the texts of each pair do not agree in, and which of the two could go."""
+    from evoca.domain.differences import Reading
+
     readings: dict[int, Reading] = {}
 
     def reading(at: int) -> Reading:
@@ -157,6 +159,8 @@ def judge(texts: Sequence[str], pairs: Iterable[Pair]) -> list[Judged]:
 
 
 def _judged(pair: Pair, first: Reading, second: Reading) -> Judged:
+    from evoca.domain.differences import differences, is_substitution
+
     if pair.match == "containment":
         place, short, long = pair.second, second, first
         if len(first.text) < len(second.text):
