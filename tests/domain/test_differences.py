@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evoca.domain.differences import DIFFERENCES, Reading, differences, is_substitution
+from evoca.domain.differences import DIFFERENCES, Reading, differences, is_substitution, may_be_another_fact
 
 TABLE = [
     ("El servidor tiene 16 GB", "El servidor tiene 32 GB", "number"),
@@ -23,6 +23,8 @@ TABLE = [
     ("The build takes 5 minutes", "The build takes five minutes", ""),
     ("Two hundred people came", "200 people came", ""),
     ("Vinieron dos mil personas", "Vinieron 2000 personas", ""),
+    ("Moved there at the age of 1", "Moved there at the age of one", ""),
+    ("Born May 15 , 1878", "Born 15 May 1878", ""),
     ("Está a -3 grados", "Está a 3 grados", "number"),
     ("Nació el 3 de mayo de 1980", "Nació el 4 de mayo de 1980", "date"),
     ("Nació el 3 de mayo de 1980", "Nació el 1980-05-03", ""),
@@ -113,6 +115,25 @@ def test_what_only_the_long_text_says_is_no_difference(short: str, long: str, ex
 )
 def test_one_other_word_in_the_same_sentence_is_another_fact(one: str, other: str, expected: bool) -> None:
     assert is_substitution(Reading(one), Reading(other)) is expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("El coche es rojo", "El coche es verde", True),
+        ("The racial law and the historical riots", "The historical law and the racial riots", True),
+        ("Ayer desplegamos la API", "Desplegamos la API ayer", False),
+        ("Usa Python, Go y Rust", "Usa Python, Go y Rust.", False),
+        (
+            "Desplegado en Vercel con dominio personalizado",
+            "Deployment: Vercel, dominio personalizado configurado",
+            False,
+        ),
+    ],
+)
+def test_texts_that_share_nearly_all_words_may_be_other_facts(one: str, other: str, expected: bool) -> None:
+    assert may_be_another_fact(Reading(one), Reading(other)) is expected
+    assert may_be_another_fact(Reading(other), Reading(one)) is expected
 
 
 pieces = st.lists(

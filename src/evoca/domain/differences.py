@@ -33,6 +33,7 @@ _WRITTEN = re.compile(r"[^\W_]+")
 _TECHNICAL = re.compile(r"[^\W_][\w.+-]*(?:[._/@:\\]+[^\W_][\w+-]*)+")
 _CONTRACTED_NOT = re.compile(r"(?:n['\u2019]t|\bcannot)\b", re.IGNORECASE)
 _OPENING = re.compile(r"(?:^|[.!?\u2026\n])[\s\"'\u00ab\u201c\u00bf\u00a1(\[*\u2022-]*$")
+_ONE = frozenset({"a", "an", "one", "un", "una", "uno"})
 _SCOPE = 2
 """A negator denies so many of the content words after it."""
 
@@ -147,7 +148,7 @@ def differences(one: Reading, other: Reading, contained: bool = False) -> tuple[
     `contained`: the first is a short text that the second holds; what only the second says is no difference then.
     """
     found: set[Difference] = set()
-    if _differ(one.quantities.numbers, other.quantities.numbers, contained) or _units_differ(one, other):
+    if _numbers_differ(one, other, contained):
         found.add("number")
     if _differ(one.quantities.dates, other.quantities.dates, contained):
         found.add("date")
@@ -160,6 +161,14 @@ def differences(one: Reading, other: Reading, contained: bool = False) -> tuple[
     if not contained and _order_differs(one.units, other.units):
         found.add("order")
     return tuple(kind for kind in DIFFERENCES if kind in found)
+
+
+def may_be_another_fact(one: Reading, other: Reading) -> bool:
+    """Whether texts without a difference are too alike in their words to be called the same.
+
+    The same words in another order, or all but one of them, are another fact more often than another wording.
+    """
+    return is_substitution(one, other) or _is_rearranged(one.units, other.units)
 
 
 def is_substitution(one: Reading, other: Reading) -> bool:
@@ -175,10 +184,18 @@ def _differ(one: frozenset[str], other: frozenset[str], contained: bool) -> bool
     return bool(one - other) if contained else one != other
 
 
-def _units_differ(one: Reading, other: Reading) -> bool:
-    """The same numbers of different things: 5 GB, 5 MB."""
-    left, right = one.quantities.units, other.quantities.units
-    return any(number in right and right[number] != unit for number, unit in left.items())
+def _numbers_differ(one: Reading, other: Reading, contained: bool) -> bool:
+    left, right = one.quantities.numbers, other.quantities.numbers
+    # `1` may be an article on the other side.
+    if other.words & _ONE:
+        left -= {"1"}
+    if one.words & _ONE:
+        right -= {"1"}
+    if _differ(left, right, contained):
+        return True
+    # The same numbers of different things: 5 GB, 5 MB.
+    units = other.quantities.units
+    return any(number in units and units[number] != unit for number, unit in one.quantities.units.items())
 
 
 def _negations_differ(one: Reading, other: Reading, contained: bool) -> bool:
@@ -218,6 +235,14 @@ def _order_differs(one: Sequence[tuple[str, str]], other: Sequence[tuple[str, st
     bare = [word for word in common if not left[word] and not right[word]]
     placed = [word for word in right if word in set(bare)]
     return bare != placed
+
+
+def _is_rearranged(one: Sequence[tuple[str, str]], other: Sequence[tuple[str, str]]) -> bool:
+    left, right = _once(one), _once(other)
+    common = [word for word in left if word in right]
+    if len(common) < 0.75 * max(len(one), len(other)):
+        return False
+    return common != [word for word in right if word in left]
 
 
 def _once(units: Iterable[tuple[str, str]]) -> dict[str, str]:

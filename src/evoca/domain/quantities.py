@@ -104,7 +104,8 @@ _RELATIVE = {
 }
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _LONG_MONTH = "|".join(name for name in _MONTHS if len(name) > 4 and name != "march")
-_YEAR = r"(?:19|20)\d\d"
+_YEAR = r"(?:1\d|20)\d\d"
+_BARE_YEAR = r"(?:19|20)\d\d"
 _BEFORE_YEAR = "en|in|desde|since|ano|year|hasta|until|by|before|after|from|antes de|despues de"
 _NO_UNIT = r"(?!\s?(?:%|[kmgt]?b\b|ms\b|km\b|kg\b|eur|usd|\u20ac|\$|[.,]\d|[:/]))"
 
@@ -135,12 +136,12 @@ _DATES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"(?<![\d./])(\d\d?)[/.](\d\d?)[/.](\d{4}|\d\d)(?![\d./])"), _sloping),
     (
         re.compile(
-            rf"\b(\d\d?)(?:st|nd|rd|th|\u00ba)?\s+(?:de\s+|of\s+)?({_MONTH})\b(?:,?\s+(?:de\s+|del\s+)?({_YEAR}))?"
+            rf"\b(\d\d?)(?:st|nd|rd|th|\u00ba)?\s+(?:de\s+|of\s+)?({_MONTH})\b(?:\s?,?\s+(?:de\s+|del\s+)?({_YEAR}))?"
         ),
         lambda m: _full(m[3], m[2], m[1]),
     ),
     (
-        re.compile(rf"\b({_MONTH})\s+(\d\d?)(?:st|nd|rd|th)?\b(?:,?\s+({_YEAR}))?"),
+        re.compile(rf"\b({_MONTH})\s+(\d\d?)(?:st|nd|rd|th)?\b(?:\s?,?\s+({_YEAR}))?"),
         lambda m: _full(m[3], m[1], m[2]),
     ),
     (re.compile(rf"\b({_MONTH})\s+(?:de\s+|del\s+|of\s+)?({_YEAR})\b"), lambda m: _full(m[2], m[1], None)),
@@ -165,7 +166,7 @@ _DATES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\b(today|yesterday|tomorrow)\b"), lambda m: m[1]),
     # A year stands after a preposition, or before no noun: `2000 people` is a number.
     (re.compile(rf"\b(?:{_BEFORE_YEAR})\s+({_YEAR})\b{_NO_UNIT}"), lambda m: f"{m[1]}--"),
-    (re.compile(rf"(?<![\w.,:/$-])({_YEAR})\b{_NO_UNIT}(?!\s+[^\W\d_])"), lambda m: f"{m[1]}--"),
+    (re.compile(rf"(?<![\w.,:/$-])({_BARE_YEAR})\b{_NO_UNIT}(?!\s+[^\W\d_])"), lambda m: f"{m[1]}--"),
 )
 
 _DATE_AHEAD = re.compile(

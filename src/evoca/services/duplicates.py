@@ -159,7 +159,7 @@ def judge(texts: Sequence[str], pairs: Iterable[Pair]) -> list[Judged]:
 
 
 def _judged(pair: Pair, first: Reading, second: Reading) -> Judged:
-    from evoca.domain.differences import differences, is_substitution
+    from evoca.domain.differences import differences, may_be_another_fact
 
     if pair.match == "containment":
         place, short, long = pair.second, second, first
@@ -168,7 +168,7 @@ def _judged(pair: Pair, first: Reading, second: Reading) -> Judged:
         found = differences(short, long, contained=True)
         return Judged(pair, found, None if found else place)
     found = differences(first, second)
-    if found or is_substitution(first, second):
+    if found or may_be_another_fact(first, second):
         return Judged(pair, found)
     # The one that says less goes; of equals the later one, which is the one that is flagged.
     less = len(first.content - second.content) < len(second.content - first.content)
