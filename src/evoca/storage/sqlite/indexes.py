@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
 _LONGEST = 64
 _GRAM = 3
-_GRAMS_ASKED = 4
-"""Of a needle the so many rarest trigrams are asked for. Each costs its list of hits; verification does the rest."""
+_GRAMS_ASKED = 5
+"""A needle is cut into so many stretches, and of each the rarest trigram is asked for: words apart tell more than
+neighbouring letters. Each trigram costs its list of hits; verification does the rest."""
 _LAG = 256
 """So many new ids may be missing from the substring index before they are added all at once.
 
@@ -109,9 +111,10 @@ def _indexed(collection: int, terms: Sequence[str]) -> str:
 
 
 def _trigram_query(folded: str) -> str:
-    grams = dict.fromkeys(folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1))
-    rarest = sorted(grams, key=_rarity, reverse=True)[:_GRAMS_ASKED]
-    return " AND ".join('"' + gram.replace('"', '""') + '"' for gram in rarest)
+    grams = [folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1)]
+    stretch = max(1, math.ceil(len(grams) / _GRAMS_ASKED))
+    asked = dict.fromkeys(max(grams[i : i + stretch], key=_rarity) for i in range(0, len(grams), stretch))
+    return " AND ".join('"' + gram.replace('"', '""') + '"' for gram in asked)
 
 
 def _rarity(gram: str) -> int:
