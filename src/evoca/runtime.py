@@ -15,6 +15,7 @@ from evoca.operations.catalogue import CATALOGUE
 from evoca.settings import Settings
 
 if TYPE_CHECKING:
+    from evoca.domain.limbic import LimbicConstants
     from evoca.services import Services
     from evoca.storage.contract import Session, Store
 
@@ -109,7 +110,6 @@ class Runtime:
         return store.write(make)
 
     def _assemble(self, store: Store, collection: int) -> Services:
-        from evoca.domain.limbic import LimbicConstants
         from evoca.services import Services
         from evoca.services.editing import EditingService
         from evoca.services.embedding import Embedding
@@ -148,7 +148,7 @@ class Runtime:
             status=StatusService(store, indexing, settings.collection),
             splitting=SplittingService(store, clock, embedding, indexing, settings.catch_up),
             upkeep=UpkeepService(store, clock, embedding, indexing, tracking, settings.catch_up),
-            search=SearchService(store, clock, serving, indexing, tracking, LimbicConstants(), settings.catch_up),
+            search=SearchService(store, clock, serving, indexing, tracking, _limbic(settings), settings.catch_up),
             transfer=TransferService(store, clock, settings.limits),
             tracking=tracking,
             embedding=embedding,
@@ -178,3 +178,17 @@ class Runtime:
         from evoca.logs import get_logger
 
         get_logger().warning(event, error=type(error).__name__, message=error.message)
+
+
+def _limbic(settings: Settings) -> LimbicConstants:
+    from evoca.domain.limbic import LimbicConstants
+
+    return LimbicConstants(
+        beta_salience=settings.limbic_beta_salience,
+        beta_degree=settings.limbic_beta_degree,
+        alpha_consolidation=settings.limbic_alpha_consolidation,
+        max_degree=settings.limbic_max_degree,
+        decay=settings.limbic_decay,
+        floor=settings.limbic_floor,
+        gamma=settings.limbic_gamma,
+    )
