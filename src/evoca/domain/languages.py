@@ -6,6 +6,7 @@ Words are written as `domain.text` makes them: case and accents folded, `ñ` kep
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 UNKNOWN, SPANISH, ENGLISH = 0, 1, 2
 
@@ -77,6 +78,16 @@ _LEAST_ENDINGS = 2
 """By so many endings one language must lead: a single one is too often a name."""
 
 
+@lru_cache(16_384)
+def _ends_as_spanish(word: str) -> bool:
+    return word.endswith(_SPANISH_ENDINGS)
+
+
+@lru_cache(16_384)
+def _ends_as_english(word: str) -> bool:
+    return word.endswith(_ENGLISH_ENDINGS)
+
+
 def guess_language(words: Sequence[str], accented: bool = False) -> int:
     """UNKNOWN, SPANISH or ENGLISH, from function words; without any, from word endings.
 
@@ -87,8 +98,8 @@ def guess_language(words: Sequence[str], accented: bool = False) -> int:
     spanish = sum(map(_SPANISH_MARKS.__contains__, words)) + accented
     english = sum(map(_ENGLISH_MARKS.__contains__, words))
     if spanish == english:
-        spanish += sum(word.endswith(_SPANISH_ENDINGS) for word in words)
-        english += sum(word.endswith(_ENGLISH_ENDINGS) for word in words)
+        spanish += sum(map(_ends_as_spanish, words))
+        english += sum(map(_ends_as_english, words))
         if abs(spanish - english) < _LEAST_ENDINGS:
             return UNKNOWN
     return SPANISH if spanish > english else ENGLISH
