@@ -174,6 +174,8 @@ def measure_ingest(who: str, folder: Path, size: int, seconds: float) -> Ingest:
     whole = entities_done * BATCH >= size and relations_done * BATCH >= size
     if not whole and who == OFFICIAL:
         _write_official(official_file(folder), memories, links)
+    elif not whole:
+        _store_rest(who, folder, memories[entities_done * BATCH :], links[relations_done * BATCH :])
     return Ingest(entity_rate, relation_rate, entity_cpu, relation_cpu, bare_bytes, full_bytes, whole)
 
 
@@ -195,6 +197,17 @@ def _timed(
             break
     items = done * BATCH
     return items / (time.perf_counter() - began), (contestant.cpu_ms() - cpu) / items, done
+
+
+def _store_rest(
+    who: str, folder: Path, memories: Sequence[corpus.Memory], links: Sequence[tuple[str, str, str]]
+) -> None:
+    contestant = start(who, folder, QUIET)
+    for batch in _batches(memories):
+        contestant.server.ok("create_entities", _create(batch))
+    for batch in _batches(links):
+        contestant.server.ok("create_relations", _relate(batch))
+    contestant.stop()
 
 
 def _write_official(file: Path, memories: Sequence[corpus.Memory], links: Sequence[tuple[str, str, str]]) -> None:
