@@ -86,8 +86,11 @@ def test_spelling_and_signs_are_found_beside_meaning(real_shelf: Shelf, query: s
 
 
 def test_the_end_of_a_long_text_is_found_by_meaning(real_shelf: Shelf) -> None:
-    garden = "En primavera se podan los rosales, se abona la tierra y se riegan los semilleros al caer la tarde. "
-    real_shelf.put("jardín", garden * 12 + "La contraseña del almacén la guarda el portero del número 4.")
+    garden = (
+        "En primavera se podan los rosales. Las tomateras necesitan un tutor de caña y mucho sol. El compost tarda "
+        "varios meses en madurar y hay que removerlo cada semana. Los bulbos se entierran a diez centímetros. "
+    )
+    real_shelf.put("jardín", garden * 6 + "La contraseña del almacén la guarda el portero del número 4.")
     for number, text in enumerate(OTHERS):
         real_shelf.put(f"note {number}", text)
     real_shelf.embed()

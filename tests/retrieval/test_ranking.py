@@ -240,3 +240,14 @@ def test_without_an_embedder_words_rank(plain: Shelf) -> None:
     ranking = plain.rank("reunion electrica", by_meaning=False, retriever=Retriever(None))
     assert plain.named(ranking.candidates)[0] == "nota luz"
     assert ranking.candidates[0].distance is None
+
+
+def test_what_the_best_find_names_is_found_with_it(shelf: Shelf) -> None:
+    shelf.put("La imprenta", "La dirige Nuria Campos desde marzo")
+    shelf.put("Nuria Campos", "nació en Lugo", entity_type="Persona")
+    for number in range(8):
+        shelf.put(f"otra {number}", "nació en otra parte y la dirige alguien")
+    ranking = shelf.rank("¿quién dirige la imprenta?", by_meaning=False)
+    assert shelf.named(ranking.candidates)[0] == "La imprenta"
+    shelf.embed()
+    assert "Nuria Campos" in shelf.found("¿quién dirige la imprenta?")[:2]

@@ -333,10 +333,19 @@ class Spelling:
 
 # -- passages ------------------------------------------------------------------------------------
 
-WHOLE = 500
+WHOLE = 240
 """A text of up to so many characters is one passage."""
-TARGET = 400
-"""A passage of a longer text ends at the last sentence, else word, within so many characters."""
+TARGET = 120
+"""A passage of a longer text ends at the last sentence, else word, within so many characters.
+
+Measured on paragraphs of 800 characters, recall@10: whole .935, cut at 400 .945, at 240 .952, at 160 .942, at 110
+.947. The shorter the pieces, the less it costs to embed them, and only pieces of about a sentence let one be found that
+has nothing to do with those around it (8 of 8 at 120, 1 of 8 at 400).
+"""
+_TAIL = 160
+"""What is left of a long text is one passage up to so many characters."""
+_LONGEST_WORD = 1_000
+_SPACE = re.compile(r"\s")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'»\u201d)\]]*\s+|[\u3002\uff01\uff1f]+|\s*\n\s*")
 
 
@@ -367,7 +376,7 @@ def passages(text: str) -> list[Passage]:
 
 
 def _passage_end(text: str, begin: int) -> int:
-    if len(text) - begin <= WHOLE:
+    if len(text) - begin <= (_TAIL if begin else WHOLE):
         return len(text)
     limit = begin + TARGET
     # Halves of the target: a cut too near its begin would leave scraps.
@@ -375,5 +384,11 @@ def _passage_end(text: str, begin: int) -> int:
     sentences = [match.end() for match in _SENTENCE_END.finditer(text, least, limit)]
     if sentences:
         return sentences[-1]
-    space = max(text.rfind(" ", least, limit), text.rfind("\n", least, limit), text.rfind("\t", least, limit))
-    return space + 1 if space >= 0 else limit
+    spaces = [match.end() for match in _SPACE.finditer(text, least, limit)]
+    if spaces:
+        return spaces[-1]
+    if _SPACELESS_RUN.match(text, limit):
+        return limit
+    # A long address or number stays whole, as its word in the index does.
+    space = _SPACE.search(text, limit, begin + _LONGEST_WORD)
+    return space.end() if space else min(len(text), begin + _LONGEST_WORD)

@@ -68,7 +68,7 @@ def even_out_languages(
     gain = float(np.sort(fused[own])[-_TOP:].mean()) - level
     if gain <= 0 or level <= 0:
         return fused
-    granted = meaning + gain * np.clip(meaning / level, 0, 1)
+    granted = meaning + gain * (np.clip(meaning, 0, level) / level)
     return np.where(foreign, np.maximum(fused, granted), fused).astype(np.float32)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ from evoca.retrieval.fusion import (
 )
 from evoca.retrieval.index import DocumentIndex, Family, Limits, ShardView
 from evoca.retrieval.meaning import Meaning, find_meaning
+from evoca.retrieval.mentions import pass_on
+from evoca.retrieval.sessions import Arrangement
 from evoca.retrieval.words import WordEvidence, WordHits, find_words, read_closely
 from evoca.storage.contract import Session
 
@@ -151,6 +154,17 @@ class Retriever:
         """As `entities`, of reflections: `entity_id` is a reflection's id."""
         return self._rank(session, collection_id, query, query_vector, allowed, Family.REFLECTIONS)
 
+    def episodes(
+        self,
+        session: Session,
+        collection_id: int,
+        query: str,
+        query_vector: NDArray[np.float32] | None,
+        arrangement: Arrangement,
+    ) -> Ranking:
+        """As `entities`, of the memories that an arrangement lets through, and in the light of their places."""
+        return self._rank(session, collection_id, query, query_vector, None, Family.EPISODES, arrangement)
+
     def _rank(
         self,
         session: Session,
@@ -159,19 +173,32 @@ class Retriever:
         query_vector: NDArray[np.float32] | None,
         allowed: set[int] | None,
         family: Family,
+        arrangement: Arrangement | None = None,
     ) -> Ranking:
         shard, ahead = self._index.view(session, collection_id, family)
-        usable = _usable(shard, allowed)
+        usable = _usable(shard, allowed) if arrangement is None else arrangement.usable(shard.entity_ids)
         terms, language = query_terms(query), analyse(query).language
         hits = find_words(session, collection_id, shard, terms, language, usable)
         meaning = self._meaning(session, shard, query_vector, language, usable)
         chosen = _choose(shard, hits, meaning)
+        if arrangement is not None and len(chosen):
+            # Memories are their own entities, so that numbers are in order of ids.
+            wider = arrangement.with_neighbours(shard.entity_ids[chosen])
+            chosen = np.searchsorted(shard.entity_ids, wider[np.isin(wider, shard.entity_ids)]).astype(np.int64)
         if ahead:
-            chosen = _known(session, shard, chosen, family)
+            chosen = _known(session, collection_id, shard, chosen, family)
         if not len(chosen):
             return Ranking((), hits.any, shard.pending)
         words = read_closely(session, shard, query, hits, chosen)
-        return self._fuse(shard, hits, words, meaning, chosen, language)
+        finds = _finds(chosen, words, meaning)
+        evidence = np.nan_to_num(finds.cosines)
+        if hits.any:
+            evidence = _evidence(shard, finds, language)
+            if family is Family.GRAPH:
+                evidence = pass_on(session, shard, chosen, evidence, _best_documents(finds))
+        if arrangement is not None:
+            evidence = arrangement.rearrange(shard.entity_ids[chosen], evidence)
+        return self._ranking(shard, hits, finds, evidence, arrangement is not None)
 
     def _meaning(
         self,
@@ -186,68 +213,70 @@ class Retriever:
         centred = self._calibration.centre_query(query_vector, language)
         return find_meaning(session, shard, self._model, self._calibration, centred, usable)
 
-    def _fuse(
-        self,
-        shard: ShardView,
-        hits: WordHits,
-        words: WordEvidence,
-        meaning: Meaning | None,
-        chosen: NDArray[np.int64],
-        language: int,
+    def _ranking(
+        self, shard: ShardView, hits: WordHits, finds: _Finds, evidence: NDArray[np.float32], arranged: bool
     ) -> Ranking:
-        ids, totals = shard.entity_ids[chosen], words.totals
-        if meaning is None:
-            cosines = np.full(len(chosen), np.nan, np.float32)
-            adapted, best = cosines, np.full(len(chosen), -1, np.int64)
-        else:
-            cosines, best = meaning.best[chosen], meaning.rows[chosen]
-            adapted = meaning.adapted(chosen)
+        ids, words, cosines = shard.entity_ids[finds.entities], finds.words.totals, finds.cosines
         seen = ~np.isnan(cosines)
-        similarity = self._calibration.similarity(np.nan_to_num(cosines))
-        if hits.any:
-            evidence = self._evidence(shard, words, adapted, seen, best, language)
+        distances = 1.0 - self._calibration.similarity(np.nan_to_num(cosines)).astype(np.float64)
+        if hits.any or arranged:
             relevances = relevance(evidence, self._calibration.exponent)
-            rrf = reciprocal_rank(ranks_of(totals, ids, totals > 0)) + reciprocal_rank(
+        else:
+            relevances = np.maximum(0.0, 1.0 - distances)
+        rrf = np.zeros(len(ids))
+        if hits.any:
+            rrf = reciprocal_rank(ranks_of(words, ids, words > 0)) + reciprocal_rank(
                 ranks_of(np.nan_to_num(cosines, nan=-2), ids, seen)
             )
-        else:
-            evidence = np.nan_to_num(cosines)
-            relevances = np.maximum(0.0, 1.0 - (1.0 - similarity.astype(np.float64)))
-            rrf = np.zeros(len(chosen))
-        documents = shard.ids[_best_documents(words, totals, best)]
         order = np.lexsort((ids, -relevances))[:MOST]
         candidates = tuple(
             map(
                 EntityCandidate,
                 ids[order].tolist(),
                 relevances[order].tolist(),
-                _where(seen[order], 1.0 - similarity[order].astype(np.float64)),
+                _where(seen[order], distances[order]),
                 rrf[order].tolist() if hits.any else repeat(None),
-                totals[order].tolist(),
+                words[order].tolist(),
                 _where(seen[order], cosines[order]),
-                documents[order].tolist(),
+                shard.ids[_best_documents(finds)][order].tolist(),
             )
         )
-        return Ranking(candidates, hits.any, shard.pending, _Behind(shard, hits, words, evidence, ids))
+        return Ranking(candidates, hits.any, shard.pending, _Behind(shard, hits, finds.words, evidence, ids))
 
-    def _evidence(
-        self,
-        shard: ShardView,
-        words: WordEvidence,
-        adapted: NDArray[np.float32],
-        seen: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        language: int,
-    ) -> NDArray[np.float32]:
-        most = float(words.by_term.max(axis=1).sum())
-        covered = words.totals / most if most else words.totals
-        meaning = np.where(seen, np.nan_to_num(adapted), UNSEEN * covered).astype(np.float32)
-        fused = meaning + WORD_WEIGHT * words.totals + SPELLING_WEIGHT * words.spelling
-        if language == UNKNOWN:
-            return fused.astype(np.float32)
-        languages = np.where(best >= 0, shard.languages[best], UNKNOWN)
-        foreign = seen & (languages != language) & (languages != UNKNOWN)
-        return even_out_languages(meaning, fused.astype(np.float32), foreign)
+
+@dataclass(frozen=True, slots=True)
+class _Finds:
+    """The chosen entities (numbers) and what each side knows of them.
+
+    `cosines`: the centred cosine of the closest document, NaN without a vector; `adapted`: the same less the store's
+    mean; `rows`: that document's row, -1 without one.
+    """
+
+    entities: NDArray[np.int64]
+    words: WordEvidence
+    cosines: NDArray[np.float32]
+    adapted: NDArray[np.float32]
+    rows: NDArray[np.int64]
+
+
+def _finds(chosen: NDArray[np.int64], words: WordEvidence, meaning: Meaning | None) -> _Finds:
+    if meaning is None:
+        nothing = np.full(len(chosen), np.nan, np.float32)
+        return _Finds(chosen, words, nothing, nothing, np.full(len(chosen), -1, np.int64))
+    return _Finds(chosen, words, meaning.best[chosen], meaning.adapted(chosen), meaning.rows[chosen])
+
+
+def _evidence(shard: ShardView, finds: _Finds, language: int) -> NDArray[np.float32]:
+    """Words and meaning on one scale, evened out between languages."""
+    seen, words = ~np.isnan(finds.cosines), finds.words
+    most = max(float(words.by_term.max(axis=1).sum()), 1e-9)
+    meaning = (UNSEEN / most * words.totals).astype(np.float32)
+    meaning[seen] = finds.adapted[seen]
+    fused = (meaning + WORD_WEIGHT * words.totals + SPELLING_WEIGHT * words.spelling).astype(np.float32)
+    if language == UNKNOWN:
+        return fused
+    languages = np.where(finds.rows >= 0, shard.languages[finds.rows], UNKNOWN)
+    return even_out_languages(meaning, fused, seen & (languages != language) & (languages != UNKNOWN))
 
 
 def _where(known: NDArray[np.bool_], values: NDArray[np.floating]) -> list[float | None]:
@@ -279,16 +308,26 @@ def _top(scores: NDArray[np.float32], among: NDArray[np.int64], shard: ShardView
     return kept[np.lexsort((shard.entity_ids[kept], -scores[kept]))[: MOST // 2]]
 
 
-def _known(session: Session, shard: ShardView, chosen: NDArray[np.int64], family: Family) -> NDArray[np.int64]:
+def _known(
+    session: Session, collection: int, shard: ShardView, chosen: NDArray[np.int64], family: Family
+) -> NDArray[np.int64]:
     """Those that exist for the session: the index may have seen later changes."""
-    rows = session.entities if family is Family.GRAPH else session.reflections
-    known = rows.by_ids(shard.entity_ids[chosen].tolist())
+    ids = shard.entity_ids[chosen].tolist()
+    known: Collection[int]
+    match family:
+        case Family.GRAPH:
+            known = session.entities.by_ids(ids)
+        case Family.REFLECTIONS:
+            known = session.reflections.by_ids(ids)
+        case _:
+            known = session.episodes.by_ids(collection, ids)
     return chosen[np.isin(shard.entity_ids[chosen], np.fromiter(known, np.int64, len(known)))]
 
 
-def _best_documents(words: WordEvidence, totals: NDArray[np.float32], best: NDArray[np.int64]) -> NDArray[np.int64]:
+def _best_documents(finds: _Finds) -> NDArray[np.int64]:
     """Rows: the document closest in meaning; without a vector the one of the weightiest word."""
+    words = finds.words
     if not len(words.by_term):
-        return best
-    by_words = words.rows[words.by_term.argmax(axis=0), np.arange(len(totals))]
-    return np.where(best >= 0, best, by_words)
+        return finds.rows
+    by_words = words.rows[words.by_term.argmax(axis=0), np.arange(len(finds.entities))]
+    return np.where(finds.rows >= 0, finds.rows, by_words)
