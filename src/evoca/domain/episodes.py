@@ -87,12 +87,13 @@ class Episode:
 class EpisodeTraits:
     """What searches filter and arrange by, kept in the process. Labels are folded (`fold_label`).
 
-    `current`: neither archived, superseded nor merged. `hidden`: merged into another one.
+    `signature`: see `domain.identity`. `hidden`: merged into another one.
     """
 
     id: int
     collection_id: int
     session_id: str
+    signature: bytes
     memory_type: str
     code: str
     nivel: str

@@ -14,7 +14,7 @@ import numpy as np
 
 from evoca.domain.clock import DAY
 from evoca.domain.quantities import plain, quantities
-from evoca.retrieval.fusion import WORD_WEIGHT, inverse_document_frequency
+from evoca.retrieval.fusion import inverse_document_frequency
 from evoca.retrieval.traits import TraitView
 
 if TYPE_CHECKING:
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 BESIDE = (0.3, 0.1)
 """Shares of the evidence of the memories next to one, and of those next to them, that are added to its own."""
-SESSION = 0.3
-"""Share of the best evidence in its session."""
+SESSION = 0.5
+"""Share of the best evidence in its session. Measured on dialogues, recall@10: neither .68, one of the two .74 and .75,
+both .78; shares half as large or half as large again change it by less than .01.
+"""
+DATE_WEIGHT = 0.06
+"""What a nat of an asked date counts: twice a word's (recall@10 on dialogues + .01)."""
 REACH = len(BESIDE)
 
 
@@ -94,7 +98,7 @@ def dated(created: NDArray[np.int64], chosen: NDArray[np.int64], dates: Iterable
             if asked:
                 holds = of == asked
                 idf = inverse_document_frequency(len(created), int(holds.sum()))
-                added += np.float32(WORD_WEIGHT * idf) * holds[chosen]
+                added += np.float32(DATE_WEIGHT * idf) * holds[chosen]
     return added
 
 

@@ -124,6 +124,11 @@ class IndexingService:
         model, pending = self._store.read(work)
         return IndexingStatus(self._state, model, pending, self._problem or self._embedding.problem)
 
+    def models(self, session: Session) -> list[str]:
+        """The models whose vectors count: the one in use, and the one that answers until that has caught up."""
+        known = (self._model(session), session.metadata.get(SERVING_MODEL) if self._embedding.wanted else None)
+        return [model for model in known if model is not None]
+
     def close(self) -> None:
         """Stop after the batch at hand."""
         with self._lock:

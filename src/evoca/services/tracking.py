@@ -1,4 +1,7 @@
-"""What use teaches: which entities were read, and which together. Recorded after the answer, never failing it."""
+"""What use teaches: which entities and memories were read, and which entities together.
+
+Recorded after the answer, never failing it.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ class _Use:
     entities: tuple[int, ...]
     at: Instant
     together: bool
+    memories: bool = False
 
 
 class TrackingService:
@@ -47,6 +51,10 @@ class TrackingService:
         """Entities were written to; that says nothing of their company."""
         self._add(_Use(tuple(entities), self._clock.now(), together=False))
 
+    def recalled(self, memories: Sequence[int]) -> None:
+        """Memories were shown."""
+        self._add(_Use(tuple(memories), self._clock.now(), together=False, memories=True))
+
     def flush(self) -> None:
         """Write what was collected. Waits for the commit."""
         with self._lock:
@@ -59,6 +67,9 @@ class TrackingService:
 
         def work(session: Session) -> None:
             for use in uses:
+                if use.memories:
+                    session.episodes.use(use.entities, use.at)
+                    continue
                 near, rest = (use.entities[:_COMPANY], use.entities[_COMPANY:]) if use.together else ((), use.entities)
                 session.accesses.record(near, use.at, pairs=True)
                 session.accesses.record(rest, use.at, pairs=False)

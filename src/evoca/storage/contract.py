@@ -318,6 +318,10 @@ class Documents(Protocol):
         """The documents of these owners with the model's vectors, by id; an owner may have several, or none."""
         ...
 
+    def embedded(self, owners: Iterable[int], models: Iterable[str]) -> set[int]:
+        """The owners that have a vector of one of these models for each of their documents."""
+        ...
+
     def owners(self, ids: Iterable[int], kind: OwnerKind) -> dict[int, int]:
         """owner id → entity id, for the owners of this kind that these documents belong to."""
         ...

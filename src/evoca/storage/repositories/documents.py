@@ -59,6 +59,10 @@ class DocumentRepository:
         values = {"owners": json_list(owners), "model": self._model(model)}
         return [DocumentRow(*row) for row in self._connection.select(_OF_OWNERS, values, _Row)]
 
+    def embedded(self, owners: Iterable[int], models: Iterable[str]) -> set[int]:
+        values: dict[str, Value] = {"owners": json_list(owners), "models": json_list(models)}
+        return {number for (number,) in self._connection.select(_EMBEDDED, values, tuple[int])}
+
     def owners(self, ids: Iterable[int], kind: OwnerKind) -> dict[int, int]:
         return dict(self._connection.select(_OWNERS, {"ids": json_list(ids), "kind": int(kind)}, tuple[int, int]))
 
@@ -126,6 +130,16 @@ FROM (
 JOIN documents d ON d.id = i.id
 LEFT JOIN vectors v ON v.document_id = d.id AND v.model_id = :model
 ORDER BY d.id
+"""
+_EMBEDDED = """
+SELECT f.id FROM documents f JOIN models m ON m.name IN (SELECT value FROM json_each(:models))
+WHERE f.id IN (SELECT value FROM json_each(:owners)) AND f.owner_id = f.id
+  AND EXISTS (SELECT 1 FROM vectors v WHERE v.document_id = f.id AND v.model_id = m.id)
+  AND f.more = (
+    SELECT count(*) FROM vectors r
+    WHERE r.document_id BETWEEN coalesce(f.rest, f.id + 1) AND coalesce(f.rest, f.id + 1) + f.more - 1
+      AND r.model_id = m.id
+  )
 """
 _OWNERS = """
 SELECT owner_id, entity_id FROM documents

@@ -38,7 +38,7 @@ _Row = tuple[
     int | None,
     int | None,
 ]
-_TraitsRow = tuple[int, int, str, str, str, str, int, int, int | None, int, int, int]
+_TraitsRow = tuple[int, int, str, bytes, str, str, str, int, int, int | None, int, int, int]
 _VersionRow = tuple[int, int, str, str, str, str, str, str, int, int | None, int]
 
 
@@ -233,11 +233,9 @@ def _episode(row: _Row, categories: tuple[str, ...]) -> Episode:
 
 
 def _traits(row: _TraitsRow) -> EpisodeTraits:
-    number, collection, session, memory_type, code, nivel, critico, created, expires, archived, superseded, hidden = row
+    memory_type, code, nivel, critico, created, expires, archived, superseded, hidden = row[4:]
     return EpisodeTraits(
-        number,
-        collection,
-        session,
+        *row[:4],
         fold_label(memory_type),
         fold_label(code),
         nivel,
@@ -293,7 +291,7 @@ WHERE collection_id = :collection AND folded IN (SELECT value FROM json_each(:fo
 GROUP BY episode_id HAVING count(DISTINCT folded) >= :needed
 """
 _TRAITS = """
-SELECT id, collection_id, session_id, memory_type, code, nivel, critico, created_at, expires_at,
+SELECT id, collection_id, session_id, signature, memory_type, code, nivel, critico, created_at, expires_at,
     archived_at IS NOT NULL, superseded_by IS NOT NULL, merged_into IS NOT NULL
 FROM episodes WHERE id BETWEEN :first AND :last
 ORDER BY id
