@@ -160,23 +160,39 @@ def measure_ingest(who: str, folder: Path, size: int, seconds: float) -> Ingest:
     """Batches of 50, each answered before the next is sent. What the time did not suffice for is stored untimed."""
     memories, links = corpus.memories(size), corpus.links(size)
     contestant = start(who, folder, QUIET)
-    entity_rate, entity_cpu, entities_done = _timed(
-        contestant, "create_entities", [_create(b) for b in _batches(memories)], seconds
-    )
+    creations = [_create(batch) for batch in _batches(memories)]
+    entity_rate, entity_cpu, entities_done = _timed(contestant, "create_entities", creations, seconds)
     contestant.stop()
-    bare_bytes = size_on_disk(who, folder) / max(1, entities_done * BATCH)
+    bare_bytes = size_on_disk(who, folder) / (entities_done * BATCH)
+    if entities_done < len(creations):
+        _complete(who, folder, "create_entities", creations[entities_done:], memories, [])
     contestant = start(who, folder, QUIET)
-    relation_rate, relation_cpu, relations_done = _timed(
-        contestant, "create_relations", [_relate(b) for b in _batches(links)], seconds
-    )
+    relatings = [_relate(batch) for batch in _batches(links)]
+    relation_rate, relation_cpu, relations_done = _timed(contestant, "create_relations", relatings, seconds)
     contestant.stop()
-    full_bytes = size_on_disk(who, folder) / max(1, entities_done * BATCH)
-    whole = entities_done * BATCH >= size and relations_done * BATCH >= size
-    if not whole and who == OFFICIAL:
-        _write_official(official_file(folder), memories, links)
-    elif not whole:
-        _store_rest(who, folder, memories[entities_done * BATCH :], links[relations_done * BATCH :])
+    if relations_done < len(relatings):
+        _complete(who, folder, "create_relations", relatings[relations_done:], memories, links)
+    full_bytes = size_on_disk(who, folder) / size
+    whole = entities_done == len(creations) and relations_done == len(relatings)
     return Ingest(entity_rate, relation_rate, entity_cpu, relation_cpu, bare_bytes, full_bytes, whole)
+
+
+def _complete(
+    who: str,
+    folder: Path,
+    tool: str,
+    rest: Sequence[JsonObject],
+    memories: Sequence[corpus.Memory],
+    links: Sequence[tuple[str, str, str]],
+) -> None:
+    """Store what is left: by further calls, or, where they would take many minutes, by writing the whole file."""
+    if who == OFFICIAL:
+        _write_official(official_file(folder), memories, links)
+        return
+    contestant = start(who, folder, QUIET)
+    for arguments in rest:
+        contestant.server.ok(tool, arguments)
+    contestant.stop()
 
 
 def _batches(items: Sequence[T]) -> list[Sequence[T]]:
@@ -197,17 +213,6 @@ def _timed(
             break
     items = done * BATCH
     return items / (time.perf_counter() - began), (contestant.cpu_ms() - cpu) / items, done
-
-
-def _store_rest(
-    who: str, folder: Path, memories: Sequence[corpus.Memory], links: Sequence[tuple[str, str, str]]
-) -> None:
-    contestant = start(who, folder, QUIET)
-    for batch in _batches(memories):
-        contestant.server.ok("create_entities", _create(batch))
-    for batch in _batches(links):
-        contestant.server.ok("create_relations", _relate(batch))
-    contestant.stop()
 
 
 def _write_official(file: Path, memories: Sequence[corpus.Memory], links: Sequence[tuple[str, str, str]]) -> None:
