@@ -91,6 +91,9 @@ def test_following_the_changes_gives_what_reading_all_anew_gives(
     assert followed.pending == fresh.pending
     assert followed.typical_length == pytest.approx(fresh.typical_length)
     assert similar_cosines(shelf, followed, fresh)
+    if followed.vectors.keeps_rows and type(followed.vectors) is type(fresh.vectors):
+        assert followed.mean_count == fresh.mean_count
+        assert followed.mean_sum == pytest.approx(fresh.mean_sum, abs=1e-4)
     store.close()
 
 
@@ -125,6 +128,21 @@ def test_a_snapshot_stays_as_it_was(shelf: Shelf) -> None:
     assert contents(before) == kept
     assert before.vectors.cosines(shelf.embedder.embed_queries(["faro"])[0]).tolist() == cosines
     assert len(contents(after)) == len(kept) + 3
+
+
+def test_an_entity_of_many_texts_weighs_as_much_in_the_mean_as_any_other(shelf: Shelf) -> None:
+    index = index_of(shelf)
+    shelf.put("Nuria", "lleva las compras")
+    garden = shelf.put("Jardín", *(f"el jardín necesita agua {number}" for number in range(30)))
+    shelf.embed()
+    view = view_of(shelf, index)
+    assert view.mean_count == 2
+    rows = np.flatnonzero(view.passages & (view.entity_ids[view.entities] == garden))
+    of_garden = view.vectors.rows(view.places[rows].astype(np.int64)).mean(axis=0)
+    shelf.store.write(lambda session: session.entities.delete([garden]))
+    rest = view_of(shelf, index)
+    assert rest.mean_count == 1
+    assert view.mean_sum - rest.mean_sum == pytest.approx(of_garden, abs=1e-5)
 
 
 def test_collections_are_apart(shelf: Shelf) -> None:

@@ -145,6 +145,33 @@ def test_a_long_text_is_found_by_its_end(shelf: Shelf) -> None:
     assert shelf.found("contraseña del portero")[0] == "jardín"
 
 
+@pytest.mark.parametrize("others", [2, 9, 49])
+def test_in_a_small_store_what_holds_all_words_comes_before_what_holds_none(shelf: Shelf, others: int) -> None:
+    filler = "Las plantas del jardín necesitan agua y sol en primavera. " * 60
+    shelf.put("jardín", filler + "La contraseña del almacén la guarda el portero del número 4.")
+    for number in range(others):
+        shelf.put(f"nota {number}", f"El perro número {number} del faro ladra")
+    shelf.embed(10_000)
+    ranking = shelf.rank("contraseña almacén portero")
+    assert shelf.named(ranking.candidates)[0] == "jardín"
+    assert ranking.candidates[0].relevance > 0.9
+    assert ranking.candidates[1].relevance < 0.1
+
+
+def test_a_text_is_no_less_relevant_whatever_else_its_entity_says(shelf: Shelf) -> None:
+    terse = shelf.put("terse", "the spare key of the boathouse hangs behind the stove")
+    for number in range(6):
+        shelf.put(f"other {number}", f"{number} chairs were ordered for the meeting")
+    shelf.embed()
+    (before,) = [each for each in shelf.rank("stove key spare").candidates if each.entity_id == terse]
+    for number in range(60):
+        shelf.add(terse, f"the spare key of the boathouse was painted in winter {number}")
+    shelf.embed()
+    (after,) = [each for each in shelf.rank("stove key spare").candidates if each.entity_id == terse]
+    assert after.best_document == before.best_document
+    assert after.relevance > before.relevance - 0.01
+
+
 def test_the_explanation_adds_up_to_the_words(shelf: Shelf) -> None:
     faro = shelf.put("Proyecto Faro", "Reunión semanal: lunes", "Responsable de compras: Nuria")
     for number in range(5):

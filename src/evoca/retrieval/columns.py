@@ -73,6 +73,8 @@ class Rows:
 class ExactVectors:
     """A snapshot of float32 unit rows."""
 
+    keeps_rows = True
+
     def __init__(self, blocks: tuple[NDArray[np.float32], ...], size: int) -> None:
         self._blocks = blocks
         self.size = size

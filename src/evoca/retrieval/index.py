@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evoca.errors import StoreDamaged
-from evoca.retrieval.columns import Bits, BitVectors, Column, ExactVectors, Rows, Scalar
+from evoca.retrieval.columns import BLOCK, Bits, BitVectors, Column, ExactVectors, Rows, Scalar
 from evoca.storage.contract import DocumentChanges, DocumentRow, OwnerKind, Session
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class ShardView:
 
     `entities`: a number for each entity, an index into `entity_ids`. `places`: where a document's vector stands in
     `vectors`, -1 without one. `owners`: the document row of each vector, -1 when it is of the past.
-    `mean_sum`, `mean_count`: the sum of the centred vectors of what is not a name, and how many they are.
+    `mean_sum`, `mean_count`: the sum over entities of the mean of their centred vectors, names left out, and how many
+    entities these are: one that says very much about one thing weighs as much in it as any other.
     """
 
     ids: NDArray[np.int64]
@@ -120,6 +121,14 @@ class ShardView:
     def pending(self) -> int:
         """Documents that have no vector yet."""
         return int(np.count_nonzero(self.alive & (self.places < 0)))
+
+    @cached_property
+    def living(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        """The places of living documents' vectors, their document rows and their entities."""
+        places = np.flatnonzero(self.owners >= 0)
+        rows = self.owners[places].astype(np.int64)
+        alive = self.alive[rows]
+        return places[alive], rows[alive], self.entities[rows[alive]]
 
     @cached_property
     def _table(self) -> NDArray[np.int32] | None:
@@ -209,17 +218,20 @@ class _Shard:
         before = len(self.ids)
         last = int(self.ids.view()[-1]) if before else 0
         known = [row for row in rows if row.id <= last]
+        new = rows[len(known) :]
+        at = np.searchsorted(self.ids.view(), [row.id for row in known]).astype(np.int64)
+        touched = {*self.entities.view()[at].tolist(), *(self._number(row.entity_id) for row in rows)}
+        self._count_in_mean(touched, -1)
         if known:
-            at = np.searchsorted(self.ids.view(), [row.id for row in known]).astype(np.int64)
             self._forget_vectors(at)
             self._describe(known, at)
             self._put_vectors(at, known)
-        new = rows[len(known) :]
         if new:
             self.ids.append(np.array([row.id for row in new], np.int64))
             self._describe(new, None)
             self.places.append(np.full(len(new), -1, np.int32))
             self._put_vectors(np.arange(before, before + len(new), dtype=np.int64), new)
+        self._count_in_mean(touched, 1)
 
     def remove(self, ids: NDArray[np.int64]) -> None:
         """Drop documents, as far as they are here. `ids` ascending."""
@@ -230,7 +242,10 @@ class _Shard:
         at = at[(known[at] == ids) & self.alive.view()[at]]
         if len(at):
             self._view = None
+            touched = set(self.entities.view()[at].tolist())
+            self._count_in_mean(touched, -1)
             self._forget_vectors(at)
+            self._count_in_mean(touched, 1)
             self.alive.overwrite(at, np.zeros(len(at), np.bool_))
             self.dead += len(at)
 
@@ -260,24 +275,39 @@ class _Shard:
         self.vectors.append(centred)
         self.owners.append(where.astype(np.int32))
         self.places.overwrite(where, np.arange(first, first + len(where), dtype=np.int32))
-        self._count_in_mean(where, centred, 1)
+        if self.vectors.view().keeps_rows:
+            return
+        passages = self.kinds.view()[where] != OwnerKind.ENTITY
+        self._mean_sum += centred[passages].sum(axis=0, dtype=np.float64)
+        self._mean_count += int(passages.sum())
 
     def _forget_vectors(self, at: NDArray[np.int64]) -> None:
         places = self.places.view()[at]
         where, places = at[places >= 0], places[places >= 0].astype(np.int64)
         if not len(where):
             return
-        vectors = self.vectors.view()
-        if isinstance(vectors, ExactVectors) or vectors.keeps_rows:
-            self._count_in_mean(where, vectors.rows(places), -1)
         self.owners.overwrite(places, np.full(len(places), -1, np.int32))
         self.places.overwrite(where, np.full(len(where), -1, np.int32))
         self.dead += len(where)
 
-    def _count_in_mean(self, at: NDArray[np.int64], vectors: NDArray[np.float32], sign: int) -> None:
-        passages = self.kinds.view()[at] != OwnerKind.ENTITY
-        self._mean_sum += sign * vectors[passages].sum(axis=0, dtype=np.float64)
-        self._mean_count += sign * int(passages.sum())
+    def _count_in_mean(self, touched: set[int], sign: int) -> None:
+        """Put the means of some entities (numbers) in, or take them out.
+
+        Where no rows are kept, of hundreds of thousands, all passages count alike and for good.
+        """
+        vectors = self.vectors.view()
+        if not len(self.owners) or not vectors.keeps_rows:
+            return
+        among = np.zeros(len(self.entity_ids), np.bool_)
+        among[list(touched)] = True
+        entities = self.entities.view()
+        rows = np.flatnonzero(among[entities] & (self.places.view() >= 0) & (self.kinds.view() != OwnerKind.ENTITY))
+        counts = np.bincount(entities[rows], minlength=1)
+        weights = (sign / counts[entities[rows]]).astype(np.float32)
+        for begin in range(0, len(rows), BLOCK):
+            part = rows[begin : begin + BLOCK]
+            self._mean_sum += weights[begin : begin + BLOCK] @ vectors.rows(self.places.view()[part].astype(np.int64))
+        self._mean_count += sign * int(np.count_nonzero(counts))
 
 
 def _write(column: Column[Scalar], values: NDArray[Scalar], at: NDArray[np.int64] | None) -> None:

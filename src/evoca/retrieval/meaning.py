@@ -19,7 +19,7 @@ RESCORED = 600
 """Documents, about, whose estimated cosine is replaced by a better one, where only bits are compared."""
 _SAMPLE = 16
 PRIOR = 50
-"""As many vectors at the shipped mean temper the mean of a store: a small one says little about its kind."""
+"""As many entities at the shipped mean temper the mean of a store: a small one says little about its kind."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Meaning:
         self, rows: NDArray[np.int64], positions: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         vectors = self.shard.vectors
-        if isinstance(vectors, ExactVectors) or vectors.keeps_rows:
+        if vectors.keeps_rows:
             return vectors.rows(self.shard.places[rows].astype(np.int64)), positions
         known = np.array([row in self.fetched for row in rows.tolist()], np.bool_)
         kept = [self.fetched[row] for row in rows[known].tolist()]
@@ -73,28 +73,14 @@ def find_meaning(
     usable: NDArray[np.bool_] | None,
 ) -> Meaning:
     """Compare a centred query (dim,) with every document. `usable`: entity numbers that count, None for all."""
-    cosines = shard.vectors.cosines(query)
-    owners = shard.owners
-    live = owners >= 0
-    live[live] = shard.alive[owners[live]]
+    places, rows, entities = shard.living
     if usable is not None:
-        live[live] = usable[shard.entities[owners[live]]]
+        kept = usable[entities]
+        places, rows, entities = places[kept], rows[kept], entities[kept]
+    cosines = shard.vectors.cosines(query)[places]
     fetched: dict[int, NDArray[np.float32]] = {}
     if not isinstance(shard.vectors, ExactVectors):
-        fetched = _rescore(session, shard, model, calibration, query, cosines, live)
-    return _best_of_entities(shard, cosines, live, query, fetched)
-
-
-def _best_of_entities(
-    shard: ShardView,
-    cosines: NDArray[np.float32],
-    live: NDArray[np.bool_],
-    query: NDArray[np.float32],
-    fetched: dict[int, NDArray[np.float32]],
-) -> Meaning:
-    places = np.flatnonzero(live)
-    rows = shard.owners[places].astype(np.int64)
-    entities, cosines = shard.entities[rows], cosines[places]
+        fetched = _rescore(session, shard, model, calibration, query, cosines, rows)
     best = np.full(len(shard.entity_ids), -np.inf, np.float32)
     np.maximum.at(best, entities, cosines)
     winners = np.flatnonzero(cosines == best[entities])[::-1]
@@ -113,38 +99,35 @@ def _rescore(
     calibration: Calibration,
     query: NDArray[np.float32],
     cosines: NDArray[np.float32],
-    live: NDArray[np.bool_],
+    rows: NDArray[np.int64],
 ) -> dict[int, NDArray[np.float32]]:
-    """Put better cosines of the most promising documents in place of the estimates, in `cosines`.
+    """Put better cosines of the most promising documents in place of the estimates, in `cosines` (one for each of `rows`).
 
     Returns what was read from the store for it: document row → centred vector.
     """
-    places = _promising(cosines, live)
+    at = _promising(cosines)
     vectors = shard.vectors
-    if isinstance(vectors, ExactVectors) or vectors.keeps_rows:
-        cosines[places] = vectors.rows(places) @ query
+    if vectors.keeps_rows:
+        cosines[at] = vectors.rows(shard.places[rows[at]].astype(np.int64)) @ query
         return {}
-    rows = shard.owners[places].astype(np.int64)
-    documents = shard.ids[rows].tolist()
+    documents = shard.ids[rows[at]].tolist()
     stored = session.documents.vectors(documents, model)
-    there = np.array([document in stored for document in documents], np.bool_)
+    there = at[np.array([document in stored for document in documents], np.bool_)]
     packed = [stored[document] for document in documents if document in stored]
     if not packed:
         return {}
     centred = calibration.centre_passages(unpack_vectors(packed, len(query)), shard.languages[rows[there]])
-    cosines[places[there]] = centred @ query
+    cosines[there] = centred @ query
     return dict(zip(rows[there].tolist(), centred, strict=True))
 
 
-def _promising(cosines: NDArray[np.float32], live: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The places of about `RESCORED` of the greatest cosines; a sample says where they begin."""
-    places = np.flatnonzero(live)
-    if len(places) <= 2 * RESCORED:
-        return places
-    among = cosines[places]
-    sample = among[::_SAMPLE]
-    wanted = max(1, RESCORED * len(sample) // len(among))
-    found = places[among >= np.partition(sample, len(sample) - wanted)[-wanted]]
+def _promising(cosines: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Where about `RESCORED` of the greatest cosines stand; a sample says where they begin."""
+    if len(cosines) <= 2 * RESCORED:
+        return np.arange(len(cosines))
+    sample = cosines[::_SAMPLE]
+    wanted = max(1, RESCORED * len(sample) // len(cosines))
+    found = np.flatnonzero(cosines >= np.partition(sample, len(sample) - wanted)[-wanted])
     if RESCORED // 2 <= len(found) <= 2 * RESCORED:
         return found
-    return places[np.argpartition(-among, RESCORED)[:RESCORED]]
+    return np.argpartition(-cosines, RESCORED)[:RESCORED]
