@@ -135,9 +135,9 @@ def test_9_search_semantic(graph: Server) -> None:
 
 
 def test_10_migrate(call: Server, tmp_path: Path) -> None:
-    lines = [
+    lines: list[Json] = [
         {"type": "entity", **SPACE},
-        {"type": "entity", "name": "Astro", "entityType": "Framework", "observations": []},
+        {"type": "entity", "name": "Astro", "entityType": "Framework"},
         {"type": "relation", **USES},
         {"type": "entity"},
     ]
