@@ -19,7 +19,8 @@ LIFE = {"close"}
 def methods(face: type) -> dict[str, inspect.Signature]:
     return {
         name: inspect.signature(member)
-        for name, member in vars(face).items()
+        for kind in face.__mro__
+        for name, member in vars(kind).items()
         if inspect.isfunction(member) and not name.startswith("_") and name not in LIFE
     }
 

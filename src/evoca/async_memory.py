@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Self
 
 from anyio import to_thread
 
+from evoca.async_memory_episodes import AsyncEpisodeMethods
 from evoca.memory import ContentsData, DeletionData, EntityData, Memory, RelationData, SplitData
+from evoca.memory_episodes import EpisodeMethods
 
 if TYPE_CHECKING:
     from evoca.operations.editing import (
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     )
 
 
-class AsyncMemory:
+class AsyncMemory(AsyncEpisodeMethods):
     """`Memory` for asynchronous programs (asyncio or trio): each call runs in a worker thread."""
 
     def __init__(
@@ -53,6 +55,10 @@ class AsyncMemory:
         embedder: str | None = None,
     ) -> None:
         self._memory = Memory(store, collection=collection, embedder=embedder)
+
+    @property
+    def _episodes(self) -> EpisodeMethods:
+        return self._memory
 
     async def __aenter__(self) -> Self:
         return self

@@ -113,9 +113,11 @@ class Runtime:
         from evoca.services import Services
         from evoca.services.editing import EditingService
         from evoca.services.embedding import Embedding
+        from evoca.services.episodes import EpisodeService
         from evoca.services.graph import GraphService
         from evoca.services.indexing import IndexingService, Pace
         from evoca.services.reading import ReadingService
+        from evoca.services.recalling import RecallService
         from evoca.services.reflections import ReflectionService
         from evoca.services.searching import SearchService
         from evoca.services.serving import Serving
@@ -150,6 +152,8 @@ class Runtime:
             upkeep=UpkeepService(store, clock, embedding, indexing, tracking, settings.catch_up),
             search=SearchService(store, clock, serving, indexing, tracking, _limbic(settings), settings.catch_up),
             transfer=TransferService(store, clock, settings.limits),
+            episodes=EpisodeService(store, clock, indexing),
+            recall=RecallService(store, clock, serving, indexing, tracking, settings.catch_up),
             tracking=tracking,
             embedding=embedding,
             indexing=indexing,

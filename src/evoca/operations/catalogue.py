@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evoca.operations.base import Operation
 from evoca.operations.editing import EDITING_OPERATIONS, END_RELATION
+from evoca.operations.episodes import EPISODE_OPERATIONS
 from evoca.operations.graph import GRAPH_OPERATIONS
 from evoca.operations.reflections import REFLECTION_OPERATIONS
 from evoca.operations.upkeep import UPKEEP_OPERATIONS
@@ -14,4 +15,5 @@ CATALOGUE: tuple[Operation, ...] = (
     END_RELATION,
     *REFLECTION_OPERATIONS,
     *EDITING_OPERATIONS,
+    *EPISODE_OPERATIONS,
 )

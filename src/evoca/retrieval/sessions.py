@@ -41,7 +41,7 @@ def within_sessions(
     order = np.lexsort((positions, sessions))
     own, of, at = evidence[order], sessions[order], positions[order]
     support = np.maximum(own, 0)
-    total: NDArray[np.float32] = own + np.float32(SESSION) * _best_of_session(own, of)
+    total = (own + SESSION * _best_of_session(own, of)).astype(np.float32)
     for behind in range(1, REACH + 1):
         apart = at[behind:] - at[:-behind]
         for distance, share in enumerate(BESIDE, 1):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evoca.domain.episodes import EpisodeTraits
+from evoca.domain.clock import Instant
+from evoca.domain.episodes import EPISODICA, SEMANTICA, EpisodeTraits, recency
 from evoca.retrieval.columns import Column, Scalar
 from evoca.storage.contract import Session
 
@@ -110,6 +111,11 @@ class TraitView:
             return np.full(len(ids), _UNKNOWN, np.int64)
         rows = np.searchsorted(self.ids, ids).clip(max=len(self.ids) - 1).astype(np.int64)
         return np.where(self.ids[rows] == ids, rows, _UNKNOWN)
+
+    def recency(self, row: int, now: Instant) -> float:
+        """See `domain.episodes.recency`."""
+        nivel = EPISODICA if self.niveles[row] == self._labels.known(EPISODICA) else SEMANTICA
+        return recency(nivel, bool(self.critical[row]), int(self.created[row]), now)
 
     def position(self, row: int) -> int:
         """A memory's place among those of its session, in order of ids."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evoca.services.editing import EditingService
     from evoca.services.embedding import Embedding
+    from evoca.services.episodes import EpisodeService
     from evoca.services.graph import GraphService
     from evoca.services.indexing import IndexingService
     from evoca.services.reading import ReadingService
+    from evoca.services.recalling import RecallService
     from evoca.services.reflections import ReflectionService
     from evoca.services.searching import SearchService
     from evoca.services.splitting import SplittingService
@@ -38,5 +40,7 @@ class Services:
     status: StatusService
     splitting: SplittingService
     upkeep: UpkeepService
+    episodes: EpisodeService
+    recall: RecallService
     embedding: Embedding
     indexing: IndexingService
