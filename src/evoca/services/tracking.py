@@ -23,6 +23,7 @@ class _Use:
     at: Instant
     together: bool
     memories: bool = False
+    links: bool = False
 
 
 class TrackingService:
@@ -55,6 +56,10 @@ class TrackingService:
         """Memories were shown."""
         self._add(_Use(tuple(memories), self._clock.now(), together=False, memories=True))
 
+    def followed(self, links: Sequence[int]) -> None:
+        """Links between memories led somewhere."""
+        self._add(_Use(tuple(links), self._clock.now(), together=False, links=True))
+
     def flush(self) -> None:
         """Write what was collected. Waits for the commit."""
         with self._lock:
@@ -67,6 +72,9 @@ class TrackingService:
 
         def work(session: Session) -> None:
             for use in uses:
+                if use.links:
+                    session.episode_links.use(use.entities, use.at)
+                    continue
                 if use.memories:
                     session.episodes.use(use.entities, use.at)
                     continue

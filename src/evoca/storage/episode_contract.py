@@ -38,6 +38,20 @@ class PendingEnrichment:
     auto_link: bool
 
 
+@dataclass(frozen=True, slots=True)
+class EpisodeTally:
+    """How many memories of a collection have these traits in common. `merged`: hidden in a survivor."""
+
+    nivel: str
+    critico: bool
+    archived: bool
+    superseded: bool
+    merged: bool
+    flagged: bool
+    expired: bool
+    count: int
+
+
 class Episodes(Protocol):
     """Memories. Those that were merged away are found by id only; `live` ones are not archived either."""
 
@@ -52,6 +66,21 @@ class Episodes(Protocol):
 
     def expired(self, now: Instant, limit: int) -> list[int]:
         """Live, uncritical memories of any collection whose time is over."""
+        ...
+
+    def repeated(self, collection: int, now: Instant) -> list[list[Episode]]:
+        """Live, uncritical memories that share session scope and signature, neither superseded nor expired.
+
+        Groups of two and more, each by id.
+        """
+        ...
+
+    def flagged(self, collection: int) -> list[Episode]:
+        """Live memories with a `possible_duplicate_of`, by id."""
+        ...
+
+    def tally(self, collection: int, now: Instant) -> list[EpisodeTally]:
+        """Every memory counted once, merged ones too."""
         ...
 
     def with_categories(self, collection: int, folded: Sequence[str], every: bool) -> set[int]:

@@ -11,7 +11,7 @@ from evoca.domain.episodes import Episode, EpisodeTraits, EpisodeVersion, NewEpi
 from evoca.domain.text import passages
 from evoca.storage.connection import Connection, Value, json_list
 from evoca.storage.contract import NewDocument, OwnerKind
-from evoca.storage.episode_contract import TraitChanges
+from evoca.storage.episode_contract import EpisodeTally, TraitChanges
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.feed import read_feed
 from evoca.storage.repositories.passages import DocumentWriter
@@ -40,6 +40,7 @@ _Row = tuple[
 ]
 _TraitsRow = tuple[int, int, str, bytes, str, str, str, int, int, int | None, int, int, int]
 _VersionRow = tuple[int, int, str, str, str, str, str, str, int, int | None, int]
+_TallyRow = tuple[str, int, int, int, int, int, int, int]
 
 
 class EpisodeRepository:
@@ -69,6 +70,26 @@ class EpisodeRepository:
 
     def expired(self, now: Instant, limit: int) -> list[int]:
         return [number for (number,) in self._connection.select(_EXPIRED, {"now": now, "limit": limit}, tuple[int])]
+
+    def repeated(self, collection: int, now: Instant) -> list[list[Episode]]:
+        rows = self._connection.select(_REPEATED, {"collection": collection, "now": now}, tuple[str, bytes, int])
+        found = self.by_ids(collection, [number for _, _, number in rows])
+        groups: dict[tuple[str, bytes], list[Episode]] = {}
+        for session_id, signature, number in rows:
+            groups.setdefault((session_id, signature), []).append(found[number])
+        return list(groups.values())
+
+    def flagged(self, collection: int) -> list[Episode]:
+        return self._episodes(_FLAGGED, {"collection": collection})
+
+    def tally(self, collection: int, now: Instant) -> list[EpisodeTally]:
+        rows = self._connection.select(_TALLY, {"collection": collection, "now": now}, _TallyRow)
+        return [
+            EpisodeTally(
+                row[0], bool(row[1]), bool(row[2]), bool(row[3]), bool(row[4]), bool(row[5]), bool(row[6]), row[7]
+            )
+            for row in rows
+        ]
 
     def with_categories(self, collection: int, folded: Sequence[str], every: bool) -> set[int]:
         wanted = sorted(set(folded))
@@ -284,6 +305,32 @@ _EXPIRED = """
 SELECT id FROM episodes
 WHERE expires_at IS NOT NULL AND archived_at IS NULL AND expires_at <= :now AND critico = 0 AND merged_into IS NULL
 ORDER BY id LIMIT :limit
+"""
+_REPEATABLE = """
+collection_id = :collection AND archived_at IS NULL AND merged_into IS NULL AND superseded_by IS NULL AND critico = 0
+AND (expires_at IS NULL OR expires_at > :now)
+"""
+_REPEATED = f"""
+WITH alike AS (
+    SELECT session_id, signature FROM episodes WHERE {_REPEATABLE}
+    GROUP BY session_id, signature HAVING count(*) > 1
+), usable AS (SELECT session_id, signature, id FROM episodes WHERE {_REPEATABLE})
+SELECT usable.session_id, usable.signature, usable.id FROM usable
+JOIN alike ON alike.session_id = usable.session_id AND alike.signature = usable.signature
+ORDER BY usable.id
+"""  # noqa: S608 -- put together from constants
+_FLAGGED = f"""
+SELECT {_COLUMNS} FROM episodes
+WHERE collection_id = :collection AND possible_duplicate_of IS NOT NULL AND archived_at IS NULL AND merged_into IS NULL
+ORDER BY id
+"""  # noqa: S608 -- put together from constants
+_TALLY = """
+SELECT nivel, critico, archived_at IS NOT NULL AS archived, superseded_by IS NOT NULL AS superseded,
+    merged_into IS NOT NULL AS merged, possible_duplicate_of IS NOT NULL AS flagged,
+    expires_at IS NOT NULL AND expires_at <= :now AND critico = 0 AS expired, count(*)
+FROM episodes WHERE collection_id = :collection
+GROUP BY nivel, critico, archived, superseded, merged, flagged, expired
+ORDER BY nivel, critico, archived, superseded, merged, flagged, expired
 """
 _WITH_CATEGORIES = """
 SELECT episode_id FROM episode_categories
