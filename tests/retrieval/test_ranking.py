@@ -278,3 +278,22 @@ def test_what_the_best_find_names_is_found_with_it(shelf: Shelf) -> None:
     assert shelf.named(ranking.candidates)[0] == "La imprenta"
     shelf.embed()
     assert "Nuria Campos" in shelf.found("¿quién dirige la imprenta?")[:2]
+
+
+def test_in_a_small_store_all_words_come_before_none(shelf: Shelf) -> None:
+    shelf.put("answer", "la contraseña la guarda el portero")
+    for text in ("el portal de la casa", "guardería municipal", "contrastes de luz"):
+        shelf.put(text, text)
+    shelf.embed()
+    assert shelf.found("contraseña portero")[0] == "answer"
+
+
+def test_one_entity_that_says_very_much_is_not_what_a_small_store_is_like(shelf: Shelf) -> None:
+    shelf.put("novel", *(f"el faro y la luz del mar, capítulo {number}" for number in range(80)))
+    for number in range(6):
+        shelf.put(f"note {number}", f"una nota suelta {number} sobre pan")
+    shelf.embed()
+    ranking = shelf.rank("la luz del faro")
+    first = ranking.candidates[0]
+    assert shelf.names[first.entity_id] == "novel"
+    assert first.relevance > 0.7

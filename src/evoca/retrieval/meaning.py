@@ -101,7 +101,7 @@ def _rescore(
     cosines: NDArray[np.float32],
     rows: NDArray[np.int64],
 ) -> dict[int, NDArray[np.float32]]:
-    """Put better cosines of the most promising documents in place of the estimates, in `cosines` (one for each of `rows`).
+    """Put better cosines of the most promising documents in place of the estimates, in `cosines`, one for each row.
 
     Returns what was read from the store for it: document row → centred vector.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SHARE = 0.3
 """Of its evidence a find gives to what it names."""
 _GIVERS = 5
-_TAKERS = 200
+_TAKERS = 150
 _TEXTS = 6
 """Passages of a giver that are read: the one closest in meaning and its neighbours."""
 _SHORTEST = 4

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from evoca.retrieval.embedders import Embedder
 
-MOST = 400
+MOST = 300
 """Candidates of a ranking: the best by meaning and the best by words."""
 
 
