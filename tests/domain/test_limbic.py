@@ -136,3 +136,23 @@ def test_an_archived_entity_ranks_below_an_active_one_of_equal_relevance() -> No
     ]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == len(scores)
+
+
+@given(
+    relevance=fractions,
+    count=st.integers(1, 500),
+    degree=st.integers(0, 50),
+    days=st.integers(1, 90),
+    ties=st.lists(st.integers(1, 40), max_size=4),
+    routing=st.sampled_from(sorted(limbic.ROUTING_EXPONENTS)),
+)
+def test_no_score_is_above_the_ceiling(  # the search leaves out what cannot reach its best
+    relevance: float, count: int, degree: int, days: int, ties: list[int], routing: limbic.Routing
+) -> None:
+    together = [CoOccurrence(1, 10 + at, times, NOW) for at, times in enumerate(ties)]
+    company = limbic.Company.of(together, [10 + at for at in range(len(ties))], NOW, CONSTANTS)
+    known = signals(count, days, degree)
+    scale = limbic.Scale.of([known.access])
+    importance = limbic.importance(known, scale, CONSTANTS)
+    score = limbic.combine(relevance, importance, 1.0, company.boost(1), routing, 1.0, 1.0, CONSTANTS).score
+    assert score <= relevance * limbic.ceiling(company, routing, CONSTANTS) + 1e-9

@@ -143,7 +143,7 @@ def test_filters_act_inside_the_search(memory: Memory) -> None:
         [{"name": f"Acta {n}", "entityType": "Acta", "observations": [f"reunión {n}"]} for n in range(30)]
     )
     memory.create_entities([{"name": "Solo", "entityType": "Nota", "status": "pausado", "observations": ["reunión"]}])
-    assert names(memory, "reunión", entity_types=["nota"]) == ["Solo"]
+    assert names(memory, "reunión", entity_types=["NOTA"]) == ["Solo"]
     assert names(memory, "reunión", statuses=["pausado"], limit=1) == ["Solo"]
     assert names(memory, "reunión", entity_types=["nada"]) == []
 
@@ -190,3 +190,14 @@ def test_without_a_model_the_error_says_how_to_get_one(tmp_path: Path) -> None:
             memory.search_semantic("x")
         assert error.value.message.startswith("Embedding model not available.")
         assert memory.create_entities([{"name": "Ada"}])["created"] == ["Ada"]
+
+
+def test_a_candidate_of_little_relevance_may_come_first_by_use(memory: Memory) -> None:
+    memory.create_entities([{"name": f"Acta {n:03}", "observations": [f"reunión del comité {n}"]} for n in range(150)])
+    whole = memory.search_semantic("reunión del comité", limit=200, track=False)["results"]
+    late = whole[len(whole) // 2]["name"]
+    for _ in range(40):
+        memory.open_nodes([late])
+    best = memory.search_semantic("reunión del comité", limit=3, track=False)["results"]
+    assert best == memory.search_semantic("reunión del comité", limit=200, track=False)["results"][:3]
+    assert late in [hit["name"] for hit in best]

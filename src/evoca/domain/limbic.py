@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,8 +57,13 @@ class Scale:
     max_days: int
 
     @classmethod
-    def of(cls, signals: Sequence[Signals]) -> Scale:
-        return cls(max((s.access.count for s in signals), default=0), max((s.access.days for s in signals), default=0))
+    def of(cls, read: Iterable[Access]) -> Scale:
+        """Of how candidates were read; to have been made is a use, on one day."""
+        reads = tuple(read)
+        return cls(
+            1 + max((access.count for access in reads), default=0),
+            max((access.days for access in reads), default=1),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,11 @@ class Company:
     def boost(self, entity: int) -> float:
         return self.boosts.get(entity, 0.0)
 
+    @property
+    def most(self) -> float:
+        """The strongest boost."""
+        return max(self.boosts.values(), default=0.0)
+
 
 def combine(
     relevance: float,
@@ -144,6 +154,13 @@ def combine(
     multiplier = (1 + constants.beta_salience * importance_) * temporal_ * (1 + constants.gamma * cooc)
     score = relevance * multiplier ** ROUTING_EXPONENTS[routing] * status_factor * metadata_factor
     return Scoring(score, relevance, importance_, temporal_, cooc, multiplier, status_factor, metadata_factor)
+
+
+def ceiling(company: Company, routing: Routing, constants: LimbicConstants) -> float:
+    """No candidate's score can be higher than its relevance times this."""
+    most = (1 + constants.beta_degree) * (1 + constants.alpha_consolidation)
+    multiplier = (1 + constants.beta_salience * most) * (1 + constants.gamma * company.most)
+    return multiplier ** ROUTING_EXPONENTS[routing]
 
 
 # A phrase counts once, wherever it stands; weights add up. The English phrases mirror the Spanish ones.

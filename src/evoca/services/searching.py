@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evoca.domain import limbic
 from evoca.domain.clock import Clock, Instant
-from evoca.domain.graph import Entity
+from evoca.domain.graph import Access, Entity
+from evoca.domain.text import fold_case
 from evoca.services.indexing import IndexingService
 from evoca.services.serving import Serving
 from evoca.services.tracking import TrackingService
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 POOL = 200
 """The most relevant candidates, of which the best are shown. Fixed, so that scores do not depend on `limit`."""
+_BLOCK = 32
+"""Candidates that are scored together."""
 CONTEXT = 30
 """The most relevant candidates that company is counted with (R in the contract's formula)."""
 
@@ -90,13 +94,13 @@ class SearchService:
         def work(session: Session) -> SemanticResults:
             allowed = _allowed(session, collection, query)
             ranking = retriever.entities(session, collection, query.text, vector, allowed)
-            hits = self._ranked(session, ranking, routing, now)[: query.limit]
-            views = views_of(session, [entity for entity, _, _ in hits])
-            texts = session.documents.texts([candidate.best_document for _, _, candidate in hits])
+            hits = self._ranked(session, ranking, routing, now, query.limit)
+            views = views_of(session, [hit.entity for hit in hits])
+            texts = session.documents.texts([hit.candidate.best_document for hit in hits])
             return SemanticResults(
                 tuple(
-                    SemanticHit(view, scoring, candidate, texts.get(candidate.best_document, ""))
-                    for view, (_, scoring, candidate) in zip(views, hits, strict=True)
+                    SemanticHit(view, hit.scoring, hit.candidate, texts.get(hit.candidate.best_document, ""))
+                    for view, hit in zip(views, hits, strict=True)
                 ),
                 routing,
                 ranking.hybrid,
@@ -109,42 +113,75 @@ class SearchService:
         return results
 
     def _ranked(
-        self, session: Session, ranking: Ranking, routing: limbic.Routing, now: Instant
-    ) -> list[tuple[Entity, limbic.Scoring, EntityCandidate]]:
+        self, session: Session, ranking: Ranking, routing: limbic.Routing, now: Instant, limit: int
+    ) -> list[_Ranked]:
+        """The best of the pool. Candidates that cannot come among them any more are not looked at."""
         pool = ranking.candidates[:POOL]
         ids = [candidate.entity_id for candidate in pool]
-        entities = session.entities.by_ids(ids)
         accesses = session.accesses.of(ids)
+        context = ids[:CONTEXT]
+        company = limbic.Company.of(session.accesses.together(ids, context), context, now, self._constants)
+        ranker = _Ranker(limbic.Scale.of(accesses.values()), company, accesses, routing, now, self._constants)
+        ceiling = limbic.ceiling(company, routing, self._constants)
+        best: list[_Ranked] = []
+        for at in range(0, len(pool), _BLOCK):
+            block = pool[at : at + _BLOCK]
+            if len(best) >= limit and block[0].relevance * ceiling < best[-1].scoring.score:
+                break
+            best = sorted([*best, *ranker.score(session, block)], key=_order)[:limit]
+        return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    entity: Entity
+    scoring: limbic.Scoring
+    candidate: EntityCandidate
+
+
+def _order(row: _Ranked) -> tuple[float, int]:
+    return -row.scoring.score, row.entity.id
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranker:
+    """Scores candidates of one search."""
+
+    scale: limbic.Scale
+    company: limbic.Company
+    accesses: Mapping[int, Access]
+    routing: limbic.Routing
+    now: Instant
+    constants: limbic.LimbicConstants
+
+    def score(self, session: Session, candidates: Sequence[EntityCandidate]) -> list[_Ranked]:
+        ids = [candidate.entity_id for candidate in candidates]
+        entities = session.entities.by_ids(ids)
         degrees = session.edges.degrees(ids)
         metadata = session.observations.mostly_metadata(ids)
-        signals = {
-            id_: limbic.Signals(
-                limbic.use_of(entity.created_at, accesses.get(id_)), entity.created_at, degrees.get(id_, 0)
-            )
-            for id_, entity in entities.items()
-        }
-        scale = limbic.Scale.of(list(signals.values()))
-        company = limbic.Company.of(session.accesses.together(ids, ids[:CONTEXT]), ids[:CONTEXT], now, self._constants)
-        ranked: list[tuple[Entity, limbic.Scoring, EntityCandidate]] = []
-        for candidate in pool:
-            entity = entities[candidate.entity_id]
-            known = signals[entity.id]
-            scoring = limbic.combine(
-                candidate.relevance,
-                limbic.importance(known, scale, self._constants),
-                limbic.temporal(known, now, self._constants),
-                company.boost(entity.id),
-                routing,
-                limbic.STATUS_FACTORS.get(entity.status, 1.0),
-                limbic.METADATA_FACTOR if entity.id in metadata else 1.0,
-                self._constants,
-            )
-            ranked.append((entity, scoring, candidate))
-        ranked.sort(key=lambda row: (-row[1].score, row[0].id))
-        return ranked
+        return [
+            self._score(entities[each.entity_id], each, degrees[each.entity_id], each.entity_id in metadata)
+            for each in candidates
+        ]
+
+    def _score(self, entity: Entity, candidate: EntityCandidate, degree: int, metadata: bool) -> _Ranked:
+        use = limbic.use_of(entity.created_at, self.accesses.get(entity.id))
+        signals = limbic.Signals(use, entity.created_at, degree)
+        scoring = limbic.combine(
+            candidate.relevance,
+            limbic.importance(signals, self.scale, self.constants),
+            limbic.temporal(signals, self.now, self.constants),
+            self.company.boost(entity.id),
+            self.routing,
+            limbic.STATUS_FACTORS.get(entity.status, 1.0),
+            limbic.METADATA_FACTOR if metadata else 1.0,
+            self.constants,
+        )
+        return _Ranked(entity, scoring, candidate)
 
 
 def _allowed(session: Session, collection: int, query: SemanticQuery) -> set[int] | None:
     if query.entity_types is None and query.statuses is None:
         return None
-    return session.entities.matching(collection, query.entity_types, query.statuses)
+    types = None if query.entity_types is None else [fold_case(each) for each in query.entity_types]
+    return session.entities.matching(collection, types, query.statuses)
