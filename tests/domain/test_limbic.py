@@ -155,4 +155,4 @@ def test_no_score_is_above_the_ceiling(  # the search leaves out what cannot rea
     scale = limbic.Scale.of([known.access])
     importance = limbic.importance(known, scale, CONSTANTS)
     score = limbic.combine(relevance, importance, 1.0, company.boost(1), routing, 1.0, 1.0, CONSTANTS).score
-    assert score <= relevance * limbic.ceiling(company, routing, CONSTANTS) + 1e-9
+    assert score <= relevance * limbic.ceiling(known.access, company.boost(1), scale, routing, CONSTANTS) + 1e-9

@@ -134,11 +134,6 @@ class Company:
     def boost(self, entity: int) -> float:
         return self.boosts.get(entity, 0.0)
 
-    @property
-    def most(self) -> float:
-        """The strongest boost."""
-        return max(self.boosts.values(), default=0.0)
-
 
 def combine(
     relevance: float,
@@ -156,11 +151,11 @@ def combine(
     return Scoring(score, relevance, importance_, temporal_, cooc, multiplier, status_factor, metadata_factor)
 
 
-def ceiling(company: Company, routing: Routing, constants: LimbicConstants) -> float:
-    """No candidate's score can be higher than its relevance times this."""
-    most = (1 + constants.beta_degree) * (1 + constants.alpha_consolidation)
-    multiplier = (1 + constants.beta_salience * most) * (1 + constants.gamma * company.most)
-    return multiplier ** ROUTING_EXPONENTS[routing]
+def ceiling(use: Access, cooc: float, scale: Scale, routing: Routing, constants: LimbicConstants) -> float:
+    """The score of a candidate of this use and company is at most its relevance times this."""
+    connected = Signals(use, 0, constants.max_degree)
+    most = 1 + constants.beta_salience * importance(connected, scale, constants)
+    return (most * (1 + constants.gamma * cooc)) ** ROUTING_EXPONENTS[routing]
 
 
 # A phrase counts once, wherever it stands; weights add up. The English phrases mirror the Spanish ones.

@@ -122,13 +122,13 @@ class SearchService:
         context = ids[:CONTEXT]
         company = limbic.Company.of(session.accesses.together(ids, context), context, now, self._constants)
         ranker = _Ranker(limbic.Scale.of(accesses.values()), company, accesses, routing, now, self._constants)
-        ceiling = limbic.ceiling(company, routing, self._constants)
+        promising = ranker.by_promise(pool)
         best: list[_Ranked] = []
-        for at in range(0, len(pool), _BLOCK):
-            block = pool[at : at + _BLOCK]
-            if len(best) >= limit and block[0].relevance * ceiling < best[-1].scoring.score:
+        for at in range(0, len(promising), _BLOCK):
+            block = promising[at : at + _BLOCK]
+            if len(best) >= limit and block[0].most < best[-1].scoring.score:
                 break
-            best = sorted([*best, *ranker.score(session, block)], key=_order)[:limit]
+            best = sorted([*best, *ranker.score(session, [each.candidate for each in block])], key=_order)[:limit]
         return best
 
 
@@ -136,6 +136,14 @@ class SearchService:
 class _Ranked:
     entity: Entity
     scoring: limbic.Scoring
+    candidate: EntityCandidate
+
+
+@dataclass(frozen=True, slots=True)
+class _Promise:
+    """`most`: the highest score that the candidate can have, as far as that is known without reading it."""
+
+    most: float
     candidate: EntityCandidate
 
 
@@ -153,6 +161,19 @@ class _Ranker:
     routing: limbic.Routing
     now: Instant
     constants: limbic.LimbicConstants
+
+    def by_promise(self, candidates: Sequence[EntityCandidate]) -> list[_Promise]:
+        """The candidates by what they may reach at most, the most promising first."""
+        unread = limbic.use_of(0, None)
+        usual = limbic.ceiling(unread, 0.0, self.scale, self.routing, self.constants)
+        promises: list[_Promise] = []
+        for each in candidates:
+            read, boost = self.accesses.get(each.entity_id), self.company.boost(each.entity_id)
+            most = usual
+            if read is not None or boost:
+                most = limbic.ceiling(limbic.use_of(0, read), boost, self.scale, self.routing, self.constants)
+            promises.append(_Promise(each.relevance * most, each))
+        return sorted(promises, key=lambda promise: -promise.most)
 
     def score(self, session: Session, candidates: Sequence[EntityCandidate]) -> list[_Ranked]:
         ids = [candidate.entity_id for candidate in candidates]
