@@ -230,38 +230,57 @@ def merge_drafts(drafts: Iterable[EntityDraft]) -> tuple[EntityDraft, ...]:
 def create(session: Session, collection: int, drafts: Sequence[EntityDraft], now: Instant) -> CreatedEntities:
     """The transaction behind `create_entities`; `drafts` are merged already (`merge_drafts`)."""
     existing = session.entities.resolve(collection, [draft.name for draft in drafts])
-    drafts = merge_drafts(
-        replace(draft, name=existing[draft.name].name) if draft.name in existing else draft for draft in drafts
-    )
-    existing = {entity.name: entity for entity in existing.values()}
+    if existing:
+        # Two former names, or a former and the present one, may lead to the same entity.
+        drafts = merge_drafts(
+            replace(draft, name=existing[draft.name].name) if draft.name in existing else draft for draft in drafts
+        )
+        existing = {entity.name: entity for entity in existing.values()}
     fresh = [draft for draft in drafts if draft.name not in existing]
-    ids = session.entities.insert(collection, [_new_entity(draft) for draft in fresh], now)
-    rows = [
-        NewObservation(entity, text) for entity, draft in zip(ids, fresh, strict=True) for text in draft.observations
+    views = _insert(session, collection, fresh, now)
+    changed = [
+        draft.name
+        for draft in drafts
+        if draft.name in existing and _merge(session, collection, existing[draft.name], draft, now)
     ]
-    updated: list[str] = []
-    for draft in drafts:
-        entity = existing.get(draft.name)
-        if entity is None:
-            continue
-        known = session.observations.find(entity.id, draft.observations)
-        new = [NewObservation(entity.id, text) for text in draft.observations if text not in known]
-        changed = _changes_header(entity, draft)
-        if new or changed:
-            session.entities.update(
-                entity.id,
-                entity.entity_type if draft.entity_type is None else draft.entity_type,
-                entity.status if draft.status is None else draft.status,
-                now,
-            )
-            updated.append(draft.name)
-        rows += new
-    session.observations.insert(collection, rows, now)
-    if fresh or updated:
+    if fresh or changed:
         session.collections.bump(collection)
-    found = session.entities.by_names(collection, [draft.name for draft in drafts])
-    views = views_of(session, [found[draft.name] for draft in drafts])
-    return CreatedEntities(views, tuple(draft.name for draft in fresh), tuple(updated), ())
+    if existing:
+        present = session.entities.by_ids(entity.id for entity in existing.values())
+        views |= {view.entity.name: view for view in views_of(session, present.values())}
+    return CreatedEntities(
+        tuple(views[draft.name] for draft in drafts), tuple(draft.name for draft in fresh), tuple(changed), ()
+    )
+
+
+def _insert(session: Session, collection: int, drafts: Sequence[EntityDraft], now: Instant) -> dict[str, EntityView]:
+    """New entities with their texts, by name."""
+    new = [_new_entity(draft) for draft in drafts]
+    ids = session.entities.insert(collection, new, now)
+    rows = [
+        NewObservation(entity, text) for entity, draft in zip(ids, drafts, strict=True) for text in draft.observations
+    ]
+    session.observations.insert(collection, rows, now)
+    return {
+        draft.name: EntityView(Entity(id_, row.name, row.entity_type, row.status, now, now), draft.observations)
+        for id_, row, draft in zip(ids, new, drafts, strict=True)
+    }
+
+
+def _merge(session: Session, collection: int, entity: Entity, draft: EntityDraft, now: Instant) -> bool:
+    """Merge a draft into the entity of that name. Whether anything changed."""
+    known = session.observations.find(entity.id, draft.observations)
+    rows = [NewObservation(entity.id, text) for text in draft.observations if text not in known]
+    if not rows and not _changes_header(entity, draft):
+        return False
+    session.entities.update(
+        entity.id,
+        entity.entity_type if draft.entity_type is None else draft.entity_type,
+        entity.status if draft.status is None else draft.status,
+        now,
+    )
+    session.observations.insert(collection, rows, now)
+    return True
 
 
 def relate(
