@@ -113,7 +113,11 @@ class Runtime:
         from evoca.services import Services
         from evoca.services.editing import EditingService
         from evoca.services.embedding import Embedding
+        from evoca.services.enriching import EnrichingService
+        from evoca.services.episode_links import EpisodeLinkService
+        from evoca.services.episode_upkeep import EpisodeUpkeepService
         from evoca.services.episodes import EpisodeService
+        from evoca.services.forgetting import ForgettingService
         from evoca.services.graph import GraphService
         from evoca.services.indexing import IndexingService, Pace
         from evoca.services.reading import ReadingService
@@ -124,21 +128,23 @@ class Runtime:
         from evoca.services.splitting import SplittingService
         from evoca.services.status import StatusService
         from evoca.services.tracking import TrackingService
+        from evoca.services.traits import Traits
         from evoca.services.transfer import TransferService
         from evoca.services.upkeep import UpkeepService
 
         settings, clock = self.settings, self._clock
         embedding = Embedding(settings)
         tracking = TrackingService(store, clock, lambda error: self._report("use not recorded", error))
+        serving, traits, owner = Serving(store, embedding), Traits(), uuid.uuid4().hex
         indexing = IndexingService(
             store,
             embedding,
+            EnrichingService(store, clock, serving, traits, owner),
             clock,
-            owner=uuid.uuid4().hex,
+            owner=owner,
             pace=Pace(settings.indexer_batch, settings.indexer_rest),
             report=self._report,
         )
-        serving = Serving(store, embedding)
         return Services(
             collection=collection,
             limits=settings.limits,
@@ -153,7 +159,10 @@ class Runtime:
             search=SearchService(store, clock, serving, indexing, tracking, _limbic(settings), settings.catch_up),
             transfer=TransferService(store, clock, settings.limits),
             episodes=EpisodeService(store, clock, indexing),
-            recall=RecallService(store, clock, serving, indexing, tracking, settings.catch_up),
+            recall=RecallService(store, clock, serving, indexing, tracking, traits, settings.catch_up),
+            episode_links=EpisodeLinkService(store, clock, tracking),
+            forgetting=ForgettingService(store, clock, indexing, tracking),
+            episode_upkeep=EpisodeUpkeepService(store, clock, embedding, indexing, tracking),
             tracking=tracking,
             embedding=embedding,
             indexing=indexing,

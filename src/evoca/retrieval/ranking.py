@@ -165,6 +165,28 @@ class Retriever:
         """As `entities`, of the memories that an arrangement lets through, and in the light of their places."""
         return self._rank(session, collection_id, query, query_vector, None, Family.EPISODES, arrangement)
 
+    def nearest(
+        self,
+        session: Session,
+        collection_id: int,
+        vector: NDArray[np.float32],
+        arrangement: Arrangement,
+        most: int,
+    ) -> list[tuple[int, float]]:
+        """The memories closest to a passage's centred vector (dim,), as (id, calibrated similarity), the closest first.
+
+        Raises StoreError.
+        """
+        shard, _ahead = self._index.view(session, collection_id, Family.EPISODES)
+        if self._model is None or not shard.vectors.size:
+            return []
+        usable = arrangement.usable(shard.entity_ids)
+        best = find_meaning(session, shard, self._model, self._calibration, vector, usable).best
+        ids = np.flatnonzero(~np.isnan(best))
+        ids = ids[np.lexsort((shard.entity_ids[ids], -best[ids]))[:most]]
+        similarities = self._calibration.similarity(best[ids])
+        return list(zip(shard.entity_ids[ids].tolist(), similarities.tolist(), strict=True))
+
     def _rank(
         self,
         session: Session,

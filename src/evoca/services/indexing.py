@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from evoca.domain.clock import Clock, Instant
 from evoca.errors import EvocaError, ModelUnavailable
@@ -54,6 +54,15 @@ class Pace:
     rest: float = 0.5
 
 
+class FollowUp(Protocol):
+    """What is done when no document waits for its vector any more."""
+
+    def due(self, model: str) -> bool: ...
+    def work(self, embedder: Embedder) -> None:
+        """Do some of it. Raises EvocaError."""
+        ...
+
+
 class IndexingService:
     """The background indexer of one process. Its thread starts with `start` and ends with `close`."""
 
@@ -61,6 +70,7 @@ class IndexingService:
         self,
         store: Store,
         embedding: Embedding,
+        follow_up: FollowUp,
         clock: Clock,
         owner: str,
         pace: Pace,
@@ -69,6 +79,7 @@ class IndexingService:
         """`owner` names this process in leases; `report` is told of failures (an event, its error)."""
         self._store = store
         self._embedding = embedding
+        self._follow_up = follow_up
         self._clock = clock
         self._owner = owner
         self._pace = pace
@@ -160,9 +171,10 @@ class IndexingService:
     def _round(self) -> float:
         """Do one batch; returns the seconds it took, 0.0 when there was nothing to do."""
         if not self._has_work():
-            self._state, self._problem = "idle", ""
             self._serve()
-            return 0.0
+            worked = self._enrich()
+            self._state, self._problem = "idle", ""
+            return worked
         embedder = self._embedding.load()
         self._register(embedder)
         now = self._clock.now()
@@ -176,6 +188,18 @@ class IndexingService:
         self._embed(embedder, batch)
         with self._progress:
             self._progress.notify_all()
+        return time.monotonic() - began
+
+    def _enrich(self) -> float:
+        """Every document has its vector: look at what stands around new memories. Returns the seconds it took."""
+        model = self._store.read(self._model)
+        if model is None or not self._follow_up.due(model):
+            return 0.0
+        embedder = self._embedding.load()
+        self._register(embedder)
+        self._state = "working"
+        began = time.monotonic()
+        self._follow_up.work(embedder)
         return time.monotonic() - began
 
     def _has_work(self) -> bool:

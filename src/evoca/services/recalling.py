@@ -11,10 +11,11 @@ from evoca.domain.clock import Clock, Instant, to_iso
 from evoca.domain.episodes import CONTRADICTS, Episode, fold_label
 from evoca.domain.text import analyse, nfc
 from evoca.errors import ModelUnavailable
-from evoca.services.episodes import EpisodeView, level, views_of
+from evoca.services.episodes import EpisodeView, found_out, level, views_of
 from evoca.services.indexing import IndexingService
 from evoca.services.serving import Serving
 from evoca.services.tracking import TrackingService
+from evoca.services.traits import Traits
 from evoca.storage.contract import Session, Store
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evoca.retrieval.ranking import EntityCandidate, Ranking, Retriever
-    from evoca.retrieval.traits import TraitFilter, TraitIndex, TraitView
+    from evoca.retrieval.traits import TraitFilter, TraitView
 
 AGE = 0.1
 """Power of `recency` in the score: an old episode loses at most 15 %. In full, an answer of last month would stand
@@ -123,6 +124,7 @@ class RecallService:
         serving: Serving,
         indexing: IndexingService,
         tracking: TrackingService,
+        traits: Traits,
         catch_up: float,
     ) -> None:
         """`catch_up`: how many seconds a search waits for memories that have no vector yet."""
@@ -133,7 +135,7 @@ class RecallService:
         self._tracking = tracking
         self._catch_up = catch_up
         self._lock = threading.Lock()
-        self._traits: TraitIndex | None = None
+        self._traits = traits
         self._wordy: Retriever | None = None
 
     def search(self, collection: int, query: EpisodeQuery) -> Recalled:
@@ -189,20 +191,10 @@ class RecallService:
                     self._wordy = Retriever(None)
                 return _Asked(self._wordy, None, (WITHOUT_MODEL,))
 
-    def traits(self, session: Session, collection: int) -> TraitView:
-        """What is known of the collection's memories besides their texts."""
-        with self._lock:
-            if self._traits is None:
-                from evoca.retrieval.traits import TraitIndex
-
-                self._traits = TraitIndex()
-            index = self._traits
-        return index.view(session, collection)
-
     def _scored(
         self, session: Session, collection: int, query: EpisodeQuery, asked: _Asked | None, now: Instant
     ) -> list[_Scored]:
-        traits = self.traits(session, collection)
+        traits = self._traits.view(session, collection)
         allowed = traits.allowed(_filter(session, collection, query, now))
         if asked is None:
             return [_Scored(number, None, None, 1.0) for number in traits.ids[allowed][::-1].tolist()]
@@ -299,7 +291,9 @@ def _newest_first(session: Session, scored: list[_Scored]) -> list[_Scored]:
     """Of memories that contradict each other the newer one takes the better place and its score."""
     at = {each.id: place for place, each in enumerate(scored)}
     for link in session.episode_links.touching(at, CONTRADICTS):
-        newer, older = max(link.source_id, link.target_id), min(link.source_id, link.target_id)
+        ends = (link.source_id, link.target_id)
+        # What was found out says which is newer; of what a client says the ids tell.
+        newer, older = ends if found_out(link) else (max(ends), min(ends))
         if newer in at and older in at and at[older] < at[newer]:
             first, second = at[older], at[newer]
             low, high = scored[second].score, scored[first].score

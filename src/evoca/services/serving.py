@@ -31,6 +31,10 @@ class Serving:
         leg = self._leg()
         return leg.retriever(), leg.embedding.query(query)
 
+    def wanted(self) -> Retriever:
+        """The retriever of the model that is set, as far as it has come. Raises ModelUnavailable."""
+        return self._wanted.retriever()
+
     def _leg(self) -> _Leg:
         if self._settled:
             return self._wanted
