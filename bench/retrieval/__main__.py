@@ -1,10 +1,13 @@
 """Retrieval quality of the production path, with plain baselines beside it.
 
-    python -m bench.retrieval --data FOLDER --cache FOLDER [--set NAME ...] [--most N] [--titles] [--json FILE]
+    python -m bench.retrieval --data FOLDER --cache FOLDER [--set NAME ...] [--most N] [--titles | --memories]
+        [--json FILE]
 
 For each set (`NAME.docs.jsonl`, `NAME.queries.jsonl` in FOLDER) and each corpus in it: a fresh store is filled through
 the library, every question is asked with `search_semantic`, and recall, nDCG and MRR are printed beside those of BM25,
 of cosines and of plain reciprocal rank fusion over the same texts and vectors. Vectors are kept in the cache folder.
+With `--memories` texts are stored as memories and asked for with `search_hipocampo`: a sitting of a dialogue is a
+session, its turns keep their order and date.
 """
 
 from __future__ import annotations
@@ -18,17 +21,17 @@ from pathlib import Path
 from bench.retrieval.cached import CachedEmbedder
 from bench.retrieval.figures import FIGURES, figures, mean
 from bench.retrieval.sets import UNFAIR, load
-from bench.retrieval.systems import Baselines, evoca
+from bench.retrieval.systems import Baselines, episodes, evoca
 from evoca.retrieval import embedders
 
 Rows = dict[str, dict[str, list[dict[str, float]]]]
 """System → category → the figures of each question."""
 
 
-def measure(folder: Path, name: str, most: int | None, titles: bool, embedder: CachedEmbedder) -> Rows:
+def measure(folder: Path, name: str, most: int | None, titles: bool, memories: bool, embedder: CachedEmbedder) -> Rows:
     rows: Rows = {}
     for corpus in load(folder, name, most):
-        search, close = evoca(corpus, titles)
+        search, close = episodes(corpus) if memories else evoca(corpus, titles)
         systems = {**Baselines(corpus, embedder).searches(), "evoca": search}
         for question in corpus.questions:
             for system, find in systems.items():
@@ -62,6 +65,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="sets", help="default: all in the folder")
     parser.add_argument("--most", type=int, help="questions of a category in a corpus")
     parser.add_argument("--titles", action="store_true", help="name entities by their titles")
+    parser.add_argument("--memories", action="store_true", help="store texts as memories, search with search_hipocampo")
     parser.add_argument("--embedder", default="auto")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
@@ -74,7 +78,7 @@ def main() -> None:
     )
     summary: dict[str, object] = {}
     for name in sets:
-        rows = measure(arguments.data, name, arguments.most, arguments.titles, cached)
+        rows = measure(arguments.data, name, arguments.most, arguments.titles, arguments.memories, cached)
         show(name, rows)
         summary[name] = {
             system: {"all": mean(headline(found)), **{each: mean(part) for each, part in found.items()}}

@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
+
+from evoca.domain.clock import Instant
 
 UNFAIR = {"adversarial"}
 """Categories whose questions are wrong on purpose; left out of a set's headline."""
 BOTH = "mix"
+_DATE = "%I:%M %p on %d %B, %Y"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
+    """`session`: the sitting of a dialogue that a turn belongs to, empty for other texts; `at`: when that was."""
+
     id: str
     text: str
     title: str
+    session: str = ""
+    at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,9 @@ def _document(row: Mapping[str, object]) -> Document:
     if "speaker" in row and not str(row["id"]).startswith("O"):
         caption = f" [photo: {row['caption']}]" if row.get("caption") else ""
         text = f"{row['speaker']}: {text}{caption}"
-    return Document(str(row["id"]), text, str(row.get("title") or ""))
+    at = datetime.strptime(str(row["date"]), _DATE).replace(tzinfo=UTC) if row.get("date") else None
+    instant = None if at is None else int(at.timestamp() * 1_000_000)
+    return Document(str(row["id"]), text, str(row.get("title") or ""), str(row.get("session") or ""), instant)
 
 
 def load(folder: Path, name: str, most: int | None) -> list[Corpus]:

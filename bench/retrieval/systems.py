@@ -6,14 +6,17 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from bench.retrieval.sets import Corpus, Document
+from evoca.domain.clock import FrozenClock
 from evoca.domain.text import analyse, passages, query_terms
 from evoca.memory import EntityData, Memory
 from evoca.retrieval.embedders import Embedder
+from evoca.runtime import Runtime
+from evoca.settings import load_settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +47,29 @@ def evoca(corpus: Corpus, titles: bool) -> tuple[Search, Callable[[], None]]:
 
     def close() -> None:
         memory.close()
+        folder.cleanup()
+
+    return search, close
+
+
+def episodes(corpus: Corpus) -> tuple[Search, Callable[[], None]]:
+    """A fresh store with a memory for each document, in order, each in its session and at its time."""
+    folder = tempfile.TemporaryDirectory(prefix="evoca-bench-")
+    clock = FrozenClock(0)
+    runtime = Runtime(load_settings(store=str(Path(folder.name) / "memory.db")), clock)
+    tools = {operation.name: operation for operation in runtime.catalogue}
+    ids: dict[int, str] = {}
+    for document in corpus.documents:
+        clock.advance(max(0, (document.at or 0) - clock.now()))
+        given = {"content": document.text, "session_id": document.session, "force": True}
+        ids[cast("int", runtime.call(tools["save_hipocampo"], given)["id"])] = document.id
+
+    def search(question: str) -> list[str]:
+        found = runtime.call(tools["search_hipocampo"], {"query": question, "limit": DEPTH})
+        return [ids[memory["id"]] for memory in cast("list[dict[str, int]]", found["memories"])]
+
+    def close() -> None:
+        runtime.close()
         folder.cleanup()
 
     return search, close
