@@ -7,11 +7,25 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from evoca.operations.episode_links import (
+        ContradictionsResult,
+        LinkResult,
+        MemoryGraphResult,
+        PathResult,
+        UnlinkResult,
+    )
     from evoca.operations.episode_results import (
         CompressResult,
         GetMemoryResult,
         MemoryWriteResult,
         SearchMemoriesResult,
+    )
+    from evoca.operations.episode_upkeep import (
+        DedupResult,
+        HealthResult,
+        RestoreResult,
+        StatsResult,
+        UpkeepResult,
     )
 
 
@@ -163,3 +177,85 @@ class EpisodeMethods(ABC):
             "include_archived": include_archived,
         }
         return cast("CompressResult", self._call("compress_hipocampo", given))
+
+    def link_hipocampo(
+        self, source_id: int, target_id: int, *, relation_type: str = "related", weight: float = 1.0
+    ) -> LinkResult:
+        """Join two memories by a directed link."""
+        given: dict[str, object] = {
+            "source_id": source_id,
+            "target_id": target_id,
+            "relation_type": relation_type,
+            "weight": weight,
+        }
+        return cast("LinkResult", self._call("link_hipocampo", given))
+
+    def unlink_hipocampo(
+        self,
+        id: int | None = None,
+        *,
+        source_id: int | None = None,
+        target_id: int | None = None,
+        relation_type: str | None = None,
+    ) -> UnlinkResult:
+        """Remove a link by its id, or the links from one memory to another."""
+        given: dict[str, object] = {
+            "id": id,
+            "source_id": source_id,
+            "target_id": target_id,
+            "relation_type": relation_type,
+        }
+        return cast("UnlinkResult", self._call("unlink_hipocampo", given))
+
+    def graph_hipocampo(self, node_id: int | None = None, *, depth: int = 2, max_nodes: int = 50) -> MemoryGraphResult:
+        """The memories around one, or an overview of the most linked ones."""
+        given: dict[str, object] = {"node_id": node_id, "depth": depth, "max_nodes": max_nodes}
+        return cast("MemoryGraphResult", self._call("graph_hipocampo", given))
+
+    def path_hipocampo(self, from_id: int, to_id: int, *, max_depth: int = 5) -> PathResult:
+        """A shortest path of links between two memories."""
+        given: dict[str, object] = {"from_id": from_id, "to_id": to_id, "max_depth": max_depth}
+        return cast("PathResult", self._call("path_hipocampo", given))
+
+    def contradicciones_hipocampo(self, memory_id: int) -> ContradictionsResult:
+        """What was found to contradict a memory."""
+        given: dict[str, object] = {"memory_id": memory_id}
+        return cast("ContradictionsResult", self._call("contradicciones_hipocampo", given))
+
+    def consolidate_hipocampo(self, *, min_age_days: int = 7, dry_run: bool = True) -> UpkeepResult:
+        """Raise old episodic memories to `semantica`. Only tells, unless `dry_run` is False."""
+        given: dict[str, object] = {"min_age_days": min_age_days, "dry_run": dry_run}
+        return cast("UpkeepResult", self._call("consolidate_hipocampo", given))
+
+    def review_automatica(self, *, max_age_days: int = 30, dry_run: bool = True) -> UpkeepResult:
+        """Lower rules that nobody used to `semantica`. Only tells, unless `dry_run` is False."""
+        given: dict[str, object] = {"max_age_days": max_age_days, "dry_run": dry_run}
+        return cast("UpkeepResult", self._call("review_automatica", given))
+
+    def decay_hipocampo(self, *, dry_run: bool = True, min_age_days: int = 30) -> UpkeepResult:
+        """Archive old episodic memories, and expired ones. Only tells, unless `dry_run` is False."""
+        given: dict[str, object] = {"dry_run": dry_run, "min_age_days": min_age_days}
+        return cast("UpkeepResult", self._call("decay_hipocampo", given))
+
+    def restaurar_historica(self, id: int) -> RestoreResult:
+        """Bring an archived memory back under its id."""
+        given: dict[str, object] = {"id": id}
+        return cast("RestoreResult", self._call("restaurar_historica", given))
+
+    def hipocampo_dedup(self, *, dry_run: bool = True, threshold: float = 0.92) -> DedupResult:
+        """Merge memories that say the same. Only tells, unless `dry_run` is False."""
+        given: dict[str, object] = {"dry_run": dry_run, "threshold": threshold}
+        return cast("DedupResult", self._call("hipocampo_dedup", given))
+
+    def undo_hipocampo_dedup(self, id: int | None = None, *, dry_run: bool = False) -> UpkeepResult:
+        """Take merges back: of one memory, or of the last run."""
+        given: dict[str, object] = {"id": id, "dry_run": dry_run}
+        return cast("UpkeepResult", self._call("undo_hipocampo_dedup", given))
+
+    def hipocampo_stats(self) -> StatsResult:
+        """How many memories there are, by level, tier and state."""
+        return cast("StatsResult", self._call("hipocampo_stats", {}))
+
+    def hipocampo_health(self) -> HealthResult:
+        """Whether the store, the model and the background work are well."""
+        return cast("HealthResult", self._call("hipocampo_health", {}))

@@ -55,5 +55,5 @@ def test_what_only_reads_destroys_nothing() -> None:
     assert not [each.name for each in CATALOGUE if each.hints.read_only and each.hints.destructive]
     assert {each.name for each in CATALOGUE if each.hints.destructive} == {
         "delete_entities", "delete_observations", "delete_relations", "execute_entity_split", "merge_entities",
-        "update_observation", "delete_hipocampo",
+        "update_observation", "delete_hipocampo", "unlink_hipocampo", "decay_hipocampo", "hipocampo_dedup",
     }  # fmt: skip

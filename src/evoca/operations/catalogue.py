@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from evoca.operations.base import Operation
 from evoca.operations.editing import EDITING_OPERATIONS, END_RELATION
+from evoca.operations.episode_links import EPISODE_LINK_OPERATIONS
+from evoca.operations.episode_upkeep import EPISODE_UPKEEP_OPERATIONS
 from evoca.operations.episodes import EPISODE_OPERATIONS
 from evoca.operations.graph import GRAPH_OPERATIONS
 from evoca.operations.reflections import REFLECTION_OPERATIONS
@@ -16,4 +18,6 @@ CATALOGUE: tuple[Operation, ...] = (
     *REFLECTION_OPERATIONS,
     *EDITING_OPERATIONS,
     *EPISODE_OPERATIONS,
+    *EPISODE_LINK_OPERATIONS,
+    *EPISODE_UPKEEP_OPERATIONS,
 )

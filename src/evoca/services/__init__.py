@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evoca.services.editing import EditingService
     from evoca.services.embedding import Embedding
+    from evoca.services.episode_links import EpisodeLinkService
+    from evoca.services.episode_upkeep import EpisodeUpkeepService
     from evoca.services.episodes import EpisodeService
+    from evoca.services.forgetting import ForgettingService
     from evoca.services.graph import GraphService
     from evoca.services.indexing import IndexingService
     from evoca.services.reading import ReadingService
@@ -42,5 +45,8 @@ class Services:
     upkeep: UpkeepService
     episodes: EpisodeService
     recall: RecallService
+    episode_links: EpisodeLinkService
+    forgetting: ForgettingService
+    episode_upkeep: EpisodeUpkeepService
     embedding: Embedding
     indexing: IndexingService
