@@ -32,9 +32,7 @@ MOST_LINKS = 3
 """`similar` links that a memory gets when they are asked for, and the similarity that they need (seed 002)."""
 NEAR = 16
 """Memories that are compared with a new one, the nearest in meaning."""
-AUDITED = 0.3
-"""Similarity below which two memories are not about the same thing."""
-SURE = 0.8
+SURE = 0.75
 """Confidence from which on the newer of two contradicting memories takes the older one's place."""
 _LEASE: Instant = 60_000_000
 _AT_ONCE = 8
@@ -135,11 +133,10 @@ class EnrichingService:
     ) -> tuple[Dispute, ...]:
         found: list[Dispute] = []
         for other in others:
-            if similarities[other.id] >= AUDITED:
-                older, newer = sorted((episode, other), key=lambda each: (_stated_at(session, each), each.id))
-                contradiction = compare(older, newer, similarities[other.id])
-                if contradiction is not None:
-                    found.append(Dispute(newer.id, older.id, contradiction))
+            older, newer = sorted((episode, other), key=lambda each: (_stated_at(session, each), each.id))
+            contradiction = compare(older, newer, similarities[other.id])
+            if contradiction is not None:
+                found.append(Dispute(newer.id, older.id, contradiction))
         return tuple(found)
 
     # -- noting ----------------------------------------------------------------------------------
