@@ -12,6 +12,7 @@ import numpy as np
 from evoca.domain.text import UNKNOWN, analyse, query_terms
 from evoca.retrieval.calibration import Calibration
 from evoca.retrieval.fusion import (
+    CONTRAST,
     SPELLING_WEIGHT,
     UNSEEN,
     WORD_WEIGHT,
@@ -241,8 +242,10 @@ class Retriever:
         ids, words, cosines = shard.entity_ids[finds.entities], finds.words.totals, finds.cosines
         seen = ~np.isnan(cosines)
         distances = 1.0 - self._calibration.similarity(np.nan_to_num(cosines)).astype(np.float64)
-        if hits.any or arranged:
+        if arranged:
             relevances = relevance(evidence, self._calibration.exponent)
+        elif hits.any:
+            relevances = relevance(evidence, self._calibration.exponent) ** CONTRAST
         else:
             relevances = np.maximum(0.0, 1.0 - distances)
         rrf = np.zeros(len(ids))
