@@ -9,8 +9,13 @@ from typing import Self, cast
 from evoca.domain.clock import DAY, FrozenClock, from_iso
 from evoca.domain.episodes import Episode
 from evoca.operations.catalogue import CATALOGUE
+from evoca.retrieval.index import pack_vectors
 from evoca.runtime import Runtime
+from evoca.services.enriching import EnrichingService
+from evoca.services.serving import Serving
+from evoca.services.traits import Traits
 from evoca.settings import load_settings
+from evoca.storage.contract import NewVector, Session
 
 START = from_iso("2026-03-01T10:00:00Z")
 _TOOLS = {operation.name: operation for operation in CATALOGUE}
@@ -24,6 +29,8 @@ class Ageing:
         settings = load_settings(store=str(folder / "memory.db"), embedder=embedder, indexer=False)
         self.runtime = Runtime(settings, clock=self.clock)
         self.collection = self.runtime.services().collection
+        serving = Serving(self.runtime.store, self.runtime.services().embedding)
+        self._enriching = EnrichingService(self.runtime.store, self.clock, serving, Traits(), "test")
 
     def __enter__(self) -> Self:
         return self
@@ -41,7 +48,20 @@ class Ageing:
         self.clock.advance(int(count * DAY))
 
     def embed(self) -> None:
-        assert self.runtime.services().indexing.catch_up(self.collection, 30) == 0
+        """What the indexer's thread does, in this one and to the end."""
+        embedder = self.runtime.services().embedding.load()
+        now = self.clock.now()
+
+        def work(session: Session) -> None:
+            session.documents.register_model(embedder.model_id, now)
+            batch = session.documents.claim(embedder.model_id, 10_000, "test", now, now + 1)
+            packed = pack_vectors(embedder.embed_passages([each.text for each in batch])) if batch else []
+            rows = [NewVector(each.id, each.content_hash, vector) for each, vector in zip(batch, packed, strict=True)]
+            session.documents.store_vectors(embedder.model_id, rows)
+
+        self.runtime.store.write(work)
+        while self._enriching.due(embedder.model_id):
+            self._enriching.work(embedder)
 
     def row(self, number: int) -> Episode:
         return self.rows([number])[number]

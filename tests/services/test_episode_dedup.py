@@ -10,6 +10,7 @@ import pytest
 
 from evoca.domain.clock import to_iso
 from evoca.errors import InvalidInput, NotFound
+from evoca.storage.contract import Session
 from tests.services.ageing import START, Ageing
 
 TEXT = "El taller abre a las ocho de la mañana"
@@ -75,12 +76,9 @@ def test_archived_superseded_and_expired_memories_take_no_part(ageing: Ageing) -
     ageing.days(1)
     live = ageing.save(TEXT)
 
-    def work(session: object) -> None:
-        from evoca.storage.contract import Session
-
-        given = cast("Session", session)
-        given.episodes.archive([archived], "decay", ageing.clock.now())
-        given.episodes.supersede(superseded, live)
+    def work(session: Session) -> None:
+        session.episodes.archive([archived], "decay", ageing.clock.now())
+        session.episodes.supersede(superseded, live)
 
     ageing.runtime.store.write(work)
     assert ageing.both("hipocampo_dedup")[0] == []
