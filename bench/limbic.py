@@ -3,7 +3,8 @@
 A person works for 90 days with a memory of 40 topics of 10 entities each. What they ask about follows a Zipf
 distribution whose favourites change every 30 days; a fifth of what they open is chance. Questions name a topic, not an
 entity, so that by relevance alone the ten are near each other. After each third of the time the same questions are
-ranked twice: with limbic ranking as it is, and by relevance alone. Without any history both must be the same.
+ranked twice: with limbic ranking as it is, and by relevance alone. Without any history both must be the same; in
+memories that were made over 90 days, or over a year, and never used since, what age alone takes is shown.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from evoca.settings import load_settings
 OPERATIONS = {each.name: each for each in CATALOGUE}
 TOPICS, MEMBERS = 40, 10
 DAYS, FAVOURITES_LAST = 90, 30
+QUARTER, YEAR = 90, 365
 USES_A_DAY = 12
 QUESTIONS = 200
 CHANCE = 0.2
@@ -48,17 +50,20 @@ def build(chance: random.Random) -> World:
     return World(words, [[f"Asunto {topic}-{member}" for member in range(MEMBERS)] for topic in range(TOPICS)])
 
 
-def fill(runtime: Runtime, world: World, chance: random.Random) -> None:
-    for topic, names in enumerate(world.names):
+def fill(runtime: Runtime, clock: FrozenClock, world: World, chance: random.Random, days: int = 0) -> None:
+    """One entity of each topic at a time, spread over so many days."""
+    for member in range(MEMBERS):
         entities = [
             {
-                "name": name,
+                "name": names[member],
                 "entityType": "Asunto",
                 "observations": [" ".join(chance.sample(world.words[topic], 7)) for _ in range(3)],
             }
-            for name in names
+            for topic, names in enumerate(world.names)
         ]
         runtime.call(OPERATIONS["create_entities"], {"entities": entities})
+        clock.advance(days * DAY // MEMBERS)
+    runtime.services().indexing.catch_up(runtime.services().collection, 60)
 
 
 def favourites(chance: random.Random) -> Sequence[tuple[int, int]]:
@@ -107,20 +112,29 @@ def compare(runtime: Runtime, world: World, order: Sequence[tuple[int, int]], se
 
 
 def simulate(folder: Path, seed: int) -> dict[str, Mapping[str, float]]:
-    chance = random.Random(seed)
-    clock = FrozenClock(from_iso("2026-01-01"))
-    runtime = Runtime(load_settings(store=str(folder / "limbic.db"), embedder="hash"), clock=clock)
-    world = build(chance)
-    fill(runtime, world, chance)
-    runtime.services().indexing.catch_up(runtime.services().collection, 60)
+    rows: dict[str, Mapping[str, float]] = {}
+    for days in (QUARTER, YEAR):
+        runtime, clock, world, chance = begin(folder / f"{days}.db", seed)
+        fill(runtime, clock, world, chance, days)
+        rows[f"unused, of {days} days"] = compare(runtime, world, favourites(chance), seed)
+        runtime.close()
+    runtime, clock, world, chance = begin(folder / "used.db", seed)
+    fill(runtime, clock, world, chance)
     order = favourites(chance)
-    rows = {"no history": compare(runtime, world, order, seed)}
+    rows["no history"] = compare(runtime, world, order, seed)
     for day in range(FAVOURITES_LAST, DAYS + 1, FAVOURITES_LAST):
         live(runtime, clock, world, order, seed + day)
         rows[f"after {day} days"] = compare(runtime, world, order, seed + 1)
         order = favourites(chance)
     runtime.close()
     return rows
+
+
+def begin(path: Path, seed: int) -> tuple[Runtime, FrozenClock, World, random.Random]:
+    chance = random.Random(seed)
+    clock = FrozenClock(from_iso("2026-01-01"))
+    runtime = Runtime(load_settings(store=str(path), embedder="hash"), clock=clock)
+    return runtime, clock, build(chance), chance
 
 
 def main() -> None:
@@ -130,9 +144,9 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = simulate(Path(folder), given.seed)
-    print(f"{'nDCG@10':<16}{'limbic':>10}{'relevance':>12}{'gain':>10}")
+    print(f"{'nDCG@10':<20}{'limbic':>10}{'relevance':>12}{'gain':>10}")
     for name, row in rows.items():
-        print(f"{name:<16}{row['limbic']:>10.4f}{row['relevance']:>12.4f}{row['limbic'] - row['relevance']:>+10.4f}")
+        print(f"{name:<20}{row['limbic']:>10.4f}{row['relevance']:>12.4f}{row['limbic'] - row['relevance']:>+10.4f}")
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1))
 
