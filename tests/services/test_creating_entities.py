@@ -61,6 +61,23 @@ def test_a_new_entity_gets_the_default_type(memory: Memory) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "entity_type"),
+    [
+        ("user:maya", "user"),
+        ("pull-request:17", "pull-request"),
+        ("Reunión: lunes", "Generic"),
+        ("https://cachorro.space", "Generic"),
+        ("std::vector", "Generic"),
+        ("10:30", "Generic"),
+        (":", "Generic"),
+    ],
+)
+def test_a_typed_name_gives_the_type_when_none_is_said(memory: Memory, name: str, entity_type: str) -> None:
+    assert memory.create_entities([{"name": name}])["entities"][0]["entityType"] == entity_type
+    assert memory.create_entities([{"name": name, "entityType": "X"}])["entities"][0]["entityType"] == "X"
+
+
 def test_a_name_given_twice_in_a_call_is_one_entity(memory: Memory) -> None:
     result = memory.create_entities(
         [

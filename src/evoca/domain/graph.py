@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from evoca.domain.clock import Instant
@@ -13,6 +14,15 @@ STATUSES = ("activo", "pausado", "completado", "archivado")
 KINDS = ("hallazgo", "decision", "estado", "spec", "metrica", "metadata", "generic")
 INVERSES = {"contiene": "parte_de", "parte_de": "contiene"}
 """Predicates whose inverse is made, ended and deleted with them (seed 000, `end_relation`)."""
+
+
+_TYPED_NAME = re.compile(r"([a-z][a-z0-9_-]*):[^\s:/]\S*")
+
+
+def type_of_name(name: str) -> str:
+    """The type that an entity gets when none is given: `user` for `user:maya`, else the default."""
+    typed = _TYPED_NAME.fullmatch(name)
+    return typed[1] if typed else DEFAULT_TYPE
 
 
 @dataclass(frozen=True, slots=True)

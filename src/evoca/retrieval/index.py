@@ -54,7 +54,10 @@ def pack_vectors(vectors: NDArray[np.float32]) -> list[bytes]:
 def unpack_vectors(packed: Sequence[bytes], dim: int) -> NDArray[np.float32]:
     """Stored vectors → float32 rows (n, dim). Raises StoreDamaged when one has another size."""
     if any(len(each) != 2 * dim for each in packed):
-        raise StoreDamaged(f"A stored vector does not have {dim} dimensions.", "Run `evoca reindex`.")
+        raise StoreDamaged(
+            f"A stored vector does not have {dim} dimensions.",
+            "Restore a copy of the store, or set EVOCA_EMBEDDER to another model: everything is embedded anew for it.",
+        )
     return np.frombuffer(b"".join(packed), "<f2").reshape(-1, dim).astype(np.float32)
 
 

@@ -9,7 +9,6 @@ from evoca.domain.clock import Clock, Instant
 from evoca.domain.graph import (
     DEFAULT_KIND,
     DEFAULT_STATUS,
-    DEFAULT_TYPE,
     KINDS,
     STATUSES,
     Edge,
@@ -18,6 +17,7 @@ from evoca.domain.graph import (
     NewEntity,
     NewObservation,
     Triple,
+    type_of_name,
 )
 from evoca.domain.text import nfc
 from evoca.errors import EntityNotFound, InvalidInput
@@ -323,7 +323,7 @@ def _inverse_edge(triple: Triple, ids: dict[str, int], taken: set[tuple[int, str
 def _new_entity(draft: EntityDraft) -> NewEntity:
     return NewEntity(
         draft.name,
-        DEFAULT_TYPE if draft.entity_type is None else draft.entity_type,
+        type_of_name(draft.name) if draft.entity_type is None else draft.entity_type,
         DEFAULT_STATUS if draft.status is None else draft.status,
     )
 
