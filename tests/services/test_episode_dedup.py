@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
@@ -9,7 +10,9 @@ from typing import cast
 import pytest
 
 from evoca.domain.clock import to_iso
+from evoca.domain.episodes import NewEpisodeLink
 from evoca.errors import InvalidInput, NotFound
+from evoca.services.episodes import settle_superseded
 from evoca.storage.contract import Session
 from tests.services.ageing import START, Ageing
 
@@ -173,6 +176,25 @@ def test_chains_of_merges_come_apart_in_any_order(ageing: Ageing) -> None:
     rows = ageing.rows([first, second, rule])
     assert {row.merged_into for row in rows.values()} == {None}
     assert len(links(ageing, other)) == 1
+
+
+def test_what_a_copy_had_superseded_follows_it(ageing: Ageing) -> None:
+    former, first, second = ageing.save("El taller abre a las nueve"), ageing.save(TEXT), ageing.save(TEXT)
+    details = json.dumps({"auto": True, "confidence": 0.9, "supersedes": True})
+
+    def work(session: Session) -> None:
+        link = NewEpisodeLink(second, former, "contradicts", 0.9, details)
+        session.episode_links.insert(ageing.collection, link, ageing.clock.now())
+        settle_superseded(session, ageing.collection, [former])
+
+    ageing.runtime.store.write(work)
+    assert ageing.row(former).superseded_by == second
+    ageing.both("hipocampo_dedup")
+    assert ageing.row(former).superseded_by == first
+    ageing.call("undo_hipocampo_dedup")
+    assert ageing.row(former).superseded_by == second
+    ageing.call("unlink_hipocampo", source_id=second, target_id=former)
+    assert ageing.row(former).superseded_by is None
 
 
 def test_what_the_survivor_got_since_stays(ageing: Ageing) -> None:
