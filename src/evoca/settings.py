@@ -155,15 +155,21 @@ class Settings(BaseSettings):
         default=True, description="Whether searches count as use of what they find, unless a call says otherwise."
     )
 
-    limbic_beta_salience: float = Field(0.5, ge=0, le=10, description="Weight of an entity's importance in its score.")
-    limbic_beta_degree: float = Field(0.15, ge=0, le=10, description="Weight of its relations in its importance.")
-    limbic_alpha_consolidation: float = Field(
-        0.2, ge=0, le=10, description="Weight of the number of days with use in its importance."
+    limbic_beta_salience: float = Field(
+        default=0.5, ge=0, le=10, description="Weight of an entity's importance in its score."
     )
-    limbic_max_degree: int = Field(15, ge=1, description="Relations beyond so many count no more.")
-    limbic_decay: float = Field(0.0001, ge=0, le=1, description="Fading of use and company, per hour.")
-    limbic_floor: float = Field(0.1, ge=0, le=1, description="The least that fading leaves.")
-    limbic_gamma: float = Field(0.01, ge=0, le=10, description="Weight of company: what was found together before.")
+    limbic_beta_degree: float = Field(
+        default=0.15, ge=0, le=10, description="Weight of its relations in its importance."
+    )
+    limbic_alpha_consolidation: float = Field(
+        default=0.2, ge=0, le=10, description="Weight of the number of days with use in its importance."
+    )
+    limbic_max_degree: int = Field(default=15, ge=1, description="Relations beyond so many count no more.")
+    limbic_decay: float = Field(default=0.0001, ge=0, le=1, description="Fading of use and company, per hour.")
+    limbic_floor: float = Field(default=0.1, ge=0, le=1, description="The least that fading leaves.")
+    limbic_gamma: float = Field(
+        default=0.01, ge=0, le=10, description="Weight of company: what was found together before."
+    )
 
     @model_validator(mode="after")
     def _memory_file_is_not_the_store(self) -> Self:
