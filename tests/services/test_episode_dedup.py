@@ -234,6 +234,20 @@ def test_figures_count_every_memory(tmp_path: Path) -> None:
         assert stats["by_tier"] == {"HOT": 1, "WARM": 0, "COLD": 2}
 
 
+def test_what_was_merged_or_archived_waits_for_nothing(tmp_path: Path) -> None:
+    with Ageing(tmp_path, embedder="hash") as ageing:
+        for _ in range(3):
+            ageing.save(TEXT)
+        assert ageing.call("hipocampo_stats")["to_examine"] == 3
+        ageing.both("hipocampo_dedup")
+        assert ageing.call("hipocampo_stats")["to_examine"] == 1
+        ageing.both("decay_hipocampo", min_age_days=0)
+        assert ageing.call("hipocampo_stats")["to_examine"] == 0
+        ageing.call("undo_hipocampo_dedup")
+        ageing.embed()
+        assert ageing.call("hipocampo_stats")["to_examine"] == 0
+
+
 def test_a_sound_memory_is_healthy(ageing: Ageing) -> None:
     ageing.save(TEXT)
     health = ageing.call("hipocampo_health")

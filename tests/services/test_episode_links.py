@@ -249,3 +249,22 @@ def test_without_contradictions_it_says_so(ageing: Ageing) -> None:
     assert reply["result"] == f"✅ Sin contradicciones detectadas para memoria #{one}."
     with pytest.raises(NotFound):
         ageing.call("contradicciones_hipocampo", memory_id=999)
+
+
+@pytest.mark.parametrize("embedder", ["none", "hash"])
+def test_contradictions_are_seen_before_the_background_has_looked(tmp_path: Path, embedder: str) -> None:
+    with Ageing(tmp_path, embedder) as ageing:
+        for number in range(20):
+            ageing.save(f"Iria vive en la calle {number} y tiene {number} gatos")
+        old = ageing.save("Marta vive en Lugo", session_id="s")
+        ageing.days(1)
+        new = ageing.save("Marta vive en Gijón", session_id="s")
+        ageing.save("Marta vive en Vigo", session_id="otra")
+        reply = ageing.call("contradicciones_hipocampo", memory_id=old)
+        (found,) = cast("list[dict[str, object]]", reply["contradictions"])
+        assert (found["id"], found["newer"]) == (new, True)
+        assert found["differs_in"]
+        (back,) = cast(
+            "list[dict[str, object]]", ageing.call("contradicciones_hipocampo", memory_id=new)["contradictions"]
+        )
+        assert back == {**found, "id": old, "newer": False}

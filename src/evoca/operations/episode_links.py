@@ -279,8 +279,8 @@ EPISODE_LINK_OPERATIONS: tuple[Operation, ...] = (
         name="contradicciones_hipocampo",
         title="Contradictions of a Memory",
         doc=(
-            "What was found to contradict a memory (same session scope and session-less ones), with confidence and "
-            "what differs. Found in the background after a save."
+            "What contradicts a memory (in its session scope and among session-less ones), with confidence, what "
+            "differs, and which is newer. Only what is sure is told."
         ),
         toolset="hipocampo",
         hints=_READS,

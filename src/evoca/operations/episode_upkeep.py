@@ -104,6 +104,7 @@ class StatsResult(TypedDict):
     links: dict[str, int]
     sessions: int
     pending: int
+    to_examine: int
 
 
 class CheckJson(TypedDict):
@@ -246,6 +247,7 @@ def _stats(services: Services, _given: NoInput) -> StatsResult:
         "links": dict(stats.links),
         "sessions": stats.sessions,
         "pending": stats.pending,
+        "to_examine": stats.to_examine,
     }
 
 

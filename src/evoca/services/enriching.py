@@ -33,7 +33,7 @@ MOST_LINKS = 3
 NEAR = 16
 """Memories that are compared with a new one, the nearest in meaning."""
 SURE = 0.75
-"""Confidence from which on the newer of two contradicting memories takes the older one's place."""
+"""Confidence from which on the newer of two contradicting memories of a session takes the older one's place."""
 _LEASE: Instant = 60_000_000
 _AT_ONCE = 8
 _SWEPT = 500
@@ -41,11 +41,12 @@ _SWEPT = 500
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """Two memories that cannot both hold, and why."""
+    """Two memories that cannot both hold, and why. `replaces`: the newer one takes the older one's place."""
 
     newer: int
     older: int
     contradiction: Contradiction
+    replaces: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +134,12 @@ class EnrichingService:
     ) -> tuple[Dispute, ...]:
         found: list[Dispute] = []
         for other in others:
-            older, newer = sorted((episode, other), key=lambda each: (_stated_at(session, each), each.id))
+            older, newer = sorted((episode, other), key=lambda each: (stated_at(session, each), each.id))
             contradiction = compare(older, newer, similarities[other.id])
             if contradiction is not None:
-                found.append(Dispute(newer.id, older.id, contradiction))
+                # What is said in one session leaves the others what they share.
+                replaces = contradiction.confidence >= SURE and newer.session_id == older.session_id
+                found.append(Dispute(newer.id, older.id, contradiction, replaces))
         return tuple(found)
 
     # -- noting ----------------------------------------------------------------------------------
@@ -172,7 +175,7 @@ def compare(older: Episode, newer: Episode, similarity: float | None) -> Contrad
     return audit(older.content, newer.content, similarity)
 
 
-def _stated_at(session: Session, episode: Episode) -> Instant:
+def stated_at(session: Session, episode: Episode) -> Instant:
     """When a memory came to say what it says: its creation, or the last update of its text."""
     rewritten = [
         version.replaced_at for version in session.episodes.versions(episode.id) if version.content != episode.content
@@ -207,7 +210,7 @@ def _dispute_link(dispute: Dispute) -> NewEpisodeLink:
         "confidence": round(contradiction.confidence, 4),
         "kind": contradiction.kind,
         "differs_in": list(contradiction.differs_in),
-        "supersedes": contradiction.confidence >= SURE,
+        "supersedes": dispute.replaces,
     }
     return NewEpisodeLink(
         dispute.newer, dispute.older, CONTRADICTS, round(contradiction.confidence, 4), json.dumps(details)

@@ -15,11 +15,17 @@ from evoca.domain.episodes import (
     NewEpisodeLink,
     effective_weight,
 )
-from evoca.domain.text import nfc
+from evoca.domain.text import analyse, nfc
 from evoca.errors import InvalidInput, NotFound
+from evoca.services.enriching import compare, stated_at
 from evoca.services.episodes import find, settle_superseded
 from evoca.services.tracking import TrackingService
-from evoca.storage.contract import Session, Store
+from evoca.storage.contract import OwnerKind, Session, Store
+
+_TERMS = 64
+_CANDIDATES = 2_000
+_LOOKED_AT = 200
+"""Words of a memory that others are sought by, documents that hold them, memories that are compared with it."""
 
 __all__ = ["Contradicted", "EpisodeGraph", "EpisodeLinkService", "Linked", "Node", "WeighedLink"]
 
@@ -191,17 +197,25 @@ class EpisodeLinkService:
         return memories
 
     def contradictions(self, collection: int, number: int) -> tuple[Contradicted, ...]:
-        """What was found to contradict a memory, the surest first. Raises NotFound."""
+        """What contradicts a memory, the surest first: links, and what is seen now among memories with its words.
+
+        So it tells before the background has looked, and without a model. Sought in the memory's session scope and the
+        session-less one. Raises NotFound.
+        """
+        now = self._clock.now()
 
         def work(session: Session) -> tuple[Contradicted, ...]:
             asked = _known(session, collection, number)
             links = session.episode_links.touching([number], CONTRADICTS)
             others = session.episodes.by_ids(collection, {_other(link, number) for link in links})
             found = {
-                other.id: _contradicted(asked, other, link)
+                other.id: _contradicted(other, link)
                 for link in links
                 if (other := others.get(_other(link, number))) is not None
             }
+            for other in _sharing_words(session, collection, asked, now):
+                if other.id not in found and (seen := _seen(session, asked, other)) is not None:
+                    found[other.id] = seen
             return tuple(sorted(found.values(), key=lambda each: (-each.confidence, each.episode.id)))
 
         return self._store.read(work)
@@ -263,7 +277,7 @@ def _walk(session: Session, start: int, goal: int, depth: int) -> dict[int, tupl
     return came
 
 
-def _contradicted(asked: Episode, other: Episode, link: EpisodeLink) -> Contradicted:
+def _contradicted(other: Episode, link: EpisodeLink) -> Contradicted:
     details = cast("dict[str, object]", json.loads(link.details)) if link.details else {}
     confidence, differs = details.get("confidence"), details.get("differs_in")
     return Contradicted(
@@ -271,5 +285,36 @@ def _contradicted(asked: Episode, other: Episode, link: EpisodeLink) -> Contradi
         float(confidence) if isinstance(confidence, int | float) else link.weight,
         str(details.get("kind", "link")),
         tuple(str(each) for each in cast("list[object]", differs)) if isinstance(differs, list) else (),
-        newer=(other.created_at, other.id) > (asked.created_at, asked.id),
+        newer=other.id == link.source_id,
     )
+
+
+def _seen(session: Session, asked: Episode, other: Episode) -> Contradicted | None:
+    older, newer = sorted((asked, other), key=lambda each: (stated_at(session, each), each.id))
+    found = compare(older, newer, None)
+    if found is None:
+        return None
+    return Contradicted(other, found.confidence, found.kind, tuple(found.differs_in), newer=newer is other)
+
+
+def _sharing_words(session: Session, collection: int, asked: Episode, now: Instant) -> list[Episode]:
+    """Live memories of the scope that hold the same words, those with the rarest first."""
+    import numpy as np
+
+    terms = sorted(set(analyse(asked.content).terms))[:_TERMS]
+    postings = [ids for ids in session.documents.postings(collection, [[term] for term in terms]) if len(ids)]
+    if not postings:
+        return []
+    ids, places = np.unique(np.concatenate(postings), return_inverse=True)
+    rarity = np.concatenate([np.full(len(each), 1 / len(each)) for each in postings])
+    best = ids[np.lexsort((ids, -np.bincount(places, rarity)))][:_CANDIDATES].tolist()
+    owners = session.documents.owners(best, OwnerKind.EPISODE)
+    scope = {"", asked.session_id}
+    rank = {number: at for at, number in enumerate(best)}
+    usable = [
+        each
+        for each in session.episodes.by_ids(collection, owners).values()
+        if each.id != asked.id and each.session_id in scope and each.archived_at is None and not each.expired(now)
+    ]
+    usable.sort(key=lambda each: rank.get(each.id, _CANDIDATES))
+    return usable[:_LOOKED_AT]

@@ -213,4 +213,7 @@ ORDER BY e.episode_id DESC LIMIT :limit
 _LEASE = "UPDATE enrichments SET lease_owner = ?, leased_until = ? WHERE episode_id = ?"
 _FINISH = "DELETE FROM enrichments WHERE episode_id = :id AND lease_owner = :owner RETURNING episode_id"
 _RELEASE = "UPDATE enrichments SET lease_owner = NULL, leased_until = NULL WHERE lease_owner = :owner"
-_PENDING = "SELECT count(*) FROM enrichments WHERE :collection IS NULL OR collection_id = :collection"
+_PENDING = """
+SELECT count(*) FROM enrichments e JOIN episodes m ON m.id = e.episode_id
+WHERE (:collection IS NULL OR e.collection_id = :collection) AND m.archived_at IS NULL AND m.merged_into IS NULL
+"""
