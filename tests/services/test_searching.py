@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from evoca import Memory
+from evoca.domain.clock import DAY, FrozenClock, from_iso
 from evoca.errors import InvalidInput, ModelUnavailable
+from evoca.operations.catalogue import CATALOGUE
+from evoca.runtime import Runtime
+from evoca.settings import load_settings
 
 NOTES = {
     "Battery": "The backup battery of the greenhouse lasts six hours",
@@ -190,6 +195,29 @@ def test_without_a_model_the_error_says_how_to_get_one(tmp_path: Path) -> None:
             memory.search_semantic("x")
         assert error.value.message.startswith("Embedding model not available.")
         assert memory.create_entities([{"name": "Ada"}])["created"] == ["Ada"]
+
+
+def test_in_a_memory_of_all_ages_a_limit_cuts_the_same_order(tmp_path: Path) -> None:
+    clock = FrozenClock(from_iso("2025-01-01"))
+    runtime = Runtime(load_settings(store=str(tmp_path / "memory.db"), embedder="hash"), clock)
+    catalogue = {each.name: each for each in CATALOGUE}
+    for number in range(60):
+        entities = [
+            {"name": f"Acta {number}-{part}", "observations": [f"reunión del comité {number}" + " y más" * part]}
+            for part in range(3)
+        ]
+        runtime.call(catalogue["create_entities"], {"entities": entities})
+        clock.advance(11 * DAY)
+    runtime.call(catalogue["open_nodes"], {"names": ["Acta 3-2", "Acta 4-2"]})
+
+    def found(limit: int) -> list[object]:
+        given = {"query": "reunión del comité", "limit": limit, "track": False}
+        return cast("list[object]", runtime.call(catalogue["search_semantic"], given)["results"])
+
+    whole = found(200)
+    assert len(whole) > 100
+    assert [found(limit) for limit in (1, 5, 40)] == [whole[:1], whole[:5], whole[:40]]
+    runtime.close()
 
 
 def test_a_candidate_of_little_relevance_may_come_first_by_use(memory: Memory) -> None:

@@ -23,6 +23,8 @@ POOL = 200
 """The most relevant candidates, of which the best are shown. Fixed, so that scores do not depend on `limit`."""
 _BLOCK = 32
 """Candidates that are scored together."""
+_ROUNDING = 1 + 1e-9
+"""Slack of a bound that is multiplied in another order than the score."""
 CONTEXT = 30
 """The most relevant candidates that company is counted with (R in the contract's formula)."""
 
@@ -122,12 +124,15 @@ class SearchService:
         context = ids[:CONTEXT]
         company = limbic.Company.of(session.accesses.together(ids, context), context, now, self._constants)
         ranker = _Ranker(limbic.Scale.of(accesses.values()), company, accesses, routing, now, self._constants)
-        promising = ranker.by_promise(pool)
+        rest = ranker.by_promise(pool)
         best: list[_Ranked] = []
-        for at in range(0, len(promising), _BLOCK):
-            block = promising[at : at + _BLOCK]
-            if len(best) >= limit and block[0].most < best[-1].scoring.score:
-                break
+        aged = False
+        while rest and (len(best) < limit or rest[0].most >= best[-1].scoring.score):
+            if best and not aged:
+                # In an old memory all fall short of what they could reach when new.
+                rest, aged = ranker.with_ages(session, rest), True
+                continue
+            block, rest = rest[:_BLOCK], rest[_BLOCK:]
             best = sorted([*best, *ranker.score(session, [each.candidate for each in block])], key=_order)[:limit]
         return best
 
@@ -174,6 +179,18 @@ class _Ranker:
                 most = limbic.ceiling(limbic.use_of(0, read), boost, self.scale, self.routing, self.constants)
             promises.append(_Promise(each.relevance * most, each))
         return sorted(promises, key=lambda promise: -promise.most)
+
+    def with_ages(self, session: Session, promises: Sequence[_Promise]) -> list[_Promise]:
+        """The same with the time since the last use taken into account."""
+        entities = session.entities.by_ids([each.candidate.entity_id for each in promises])
+        exponent = limbic.ROUTING_EXPONENTS[self.routing]
+        aged: list[_Promise] = []
+        for each in promises:
+            created_at = entities[each.candidate.entity_id].created_at
+            use = limbic.use_of(created_at, self.accesses.get(each.candidate.entity_id))
+            factor = limbic.temporal(limbic.Signals(use, created_at, 0), self.now, self.constants) ** exponent
+            aged.append(_Promise(each.most * factor * _ROUNDING, each.candidate))
+        return sorted(aged, key=lambda promise: -promise.most)
 
     def score(self, session: Session, candidates: Sequence[EntityCandidate]) -> list[_Ranked]:
         ids = [candidate.entity_id for candidate in candidates]
