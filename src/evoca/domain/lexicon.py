@@ -44,7 +44,8 @@ antes despues|before after|mas menos|more less|most least|mayor menor|mejor peor
 first last|subir bajar|sube baja|subio bajo|aument disminuy|aument reduc|aument reduj|crec decrec|increas decreas
 increas reduc|rais lower|rise fall|compr vend|buy sell|bought sold|acept rechaz|accept reject|accept refus
 aprob rechaz|aprob suspend|approv reject|permit prohib|allow forbid|allow den|allow block|public privad|public private
-facil dificil|easy hard|easy difficult|rapid lent|fast slow|quick slow|caro barat|cara barat|expensiv cheap|entrad salid
+facil dificil|easy hard|easy difficult|rapid lent|fast slow|quick slow|caro barat|cara barat|expensiv cheap
+entrad salid
 entra sal|input output|inici fin|empez termin|empiez termin|comenz termin|comienz termin|start end|start stop
 start finish|begin end|siempre nunca|always never|todo nada|todos ningun|todos ninguno|all none|everyth nothing
 verdad falso|verdad mentira|verdader fals|true false|si no|yes no|positiv negativ|intern extern|izquierd derech
@@ -59,8 +60,10 @@ activ desactiv|enabl disabl|con sin|with without|optional requir|optional mandat
 obligatori voluntari|sincron asincron|synchron asynchron|simetric asimetric|legal ilegal|mism distint|igual distint
 same different|igual diferent|juntos separad|together apart|cerca lejos|near far|pront tarde|tempran tarde|early late
 temporal permanent|temporary permanent|temporary definitive|simple complej|simple complex|rico pobre|rich poor
-soltero casad|single married|presenc ausenc|present absent|pasad futur|past future|pasad proxim|last next|medic pacient
-solid liquid|seguro peligros|safe dangerous|segur insegur|limpi suci|clean dirty|apto inapto|ilimitad limitad
+soltero casad|single married|presenc ausenc|present absent|pasad futur|past future|pasad proxim|last next
+medic pacient
+solid liquid|vivo muerto|viva muerta|vivos muertos|vivas muertas|seguro peligros|safe dangerous|segur insegur
+limpi suci|clean dirty|apto inapto|ilimitad limitad
 limited unlimited|suficient insuficient|gratuit pag|gratis pag|free paid|mayusculas minusculas|upper lower
 ascendent descendent|ascending descending|vertical horizontal|hombre mujer|man woman|padre madre|father mother
 hijo hija|son daughter|hermano hermana|brother sister|marido mujer|husband wife|profesor alumn|teacher student

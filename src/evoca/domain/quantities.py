@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evoca.domain.languages import ENGLISH, SPANISH
@@ -32,24 +32,17 @@ class Quantities:
 
 def quantities(text: str, language: int) -> Quantities:
     """Read the quantities of a text that `plain` has made."""
-    dates: set[str] = set()
-    words: set[str] = set()
-    for pattern, name in _DATES if _DATE_AHEAD.search(text) else ():
-
-        def take(match: re.Match[str], name: Callable[[re.Match[str]], str] = name) -> str:
-            dates.add(name(match))
-            words.update(re.findall(r"\w+", match[0]))
-            return " , "
-
-        text = pattern.sub(take, text)
+    text, found = dates_in(text)
+    dates = {date.name for date in found}
+    words = {word for date in found for word in re.findall(r"\w+", date.written)}
     numbers: set[str] = set()
     units: dict[str, str] = {}
     for match in _NUMBER.finditer(text):
-        number = _number(match[1])
+        number = number_of(match[1])
         numbers.add(number)
         words.update(re.findall(r"\w+", match[1]))
         if match[2]:
-            units[number] = _UNITS[match[2]]
+            units[number] = UNITS[match[2]]
     spelled = _spelled(re.findall(r"[^\W\d_]+", text), language)
     numbers.update(number for number, _ in spelled)
     words.update(word for _, used in spelled for word in used)
@@ -57,6 +50,29 @@ def quantities(text: str, language: int) -> Quantities:
 
 
 # -- dates ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A date at `begin`. `name` is equal for equal dates: `2024-5-3`, `-5-`, `weekday 1`, `14:30`, `today`."""
+
+    begin: int
+    written: str
+    name: str
+
+
+def dates_in(text: str) -> tuple[str, list[Dated]]:
+    """The dates of a text that `plain` has made, and the text with a comma and spaces in their places."""
+    found: list[Dated] = []
+    for pattern, name in _DATES if _DATE_AHEAD.search(text) else ():
+
+        def take(match: re.Match[str], name: Callable[[re.Match[str]], str] = name) -> str:
+            found.append(Dated(match.start(), match[0], name(match)))
+            return ",".ljust(len(match[0]))
+
+        text = pattern.sub(take, text)
+    return text, found
+
 
 _MONTHS = {
     name: number
@@ -176,7 +192,7 @@ _DATE_AHEAD = re.compile(
 
 # -- numbers -------------------------------------------------------------------------------------------
 
-_UNITS = {
+UNITS = {
     spelling: unit
     for unit, spellings in {
         "%": "% percent",
@@ -208,12 +224,13 @@ _UNITS = {
     }.items()
     for spelling in spellings.split()
 }
-_UNIT = "|".join(re.escape(each) for each in sorted(_UNITS, key=len, reverse=True))
+_UNIT = "|".join(re.escape(each) for each in sorted(UNITS, key=len, reverse=True))
 _NUMBER = re.compile(rf"((?:(?<![\w-])-)?\d+(?:[.,]\d+)*)(?:\s?({_UNIT})(?![^\W_]))?")
 _GROUPED = re.compile(r"-?\d{1,3}(?:[.,]\d{3})+")
 
 
-def _number(text: str) -> str:
+def number_of(text: str) -> str:
+    """A number in the form in which equal ones are equal: `1.000` and `1000`, `3,50` and `3.5`."""
     if _GROUPED.fullmatch(text):
         return re.sub("[.,]", "", text)
     parts = re.split("[.,]", text)
@@ -248,26 +265,36 @@ _ENGLISH = (
 )
 del _SPANISH[""], _ENGLISH[""]
 _EITHER = _SPANISH | _ENGLISH
+_KNOWN = {SPANISH: _SPANISH, ENGLISH: _ENGLISH}
+
+
+def spelled_at(words: Sequence[str], at: int, language: int) -> tuple[int, int] | None:
+    """The number that is written as words from `at` on, and how many words say it: `treinta y dos` is (32, 3)."""
+    known = _KNOWN.get(language, _EITHER)
+    total = known.get(words[at])
+    if total is None:
+        return None
+    begin = at
+    at += 1
+    while at < len(words):
+        step = 2 if words[at] in ("y", "and") and at + 1 < len(words) else 1
+        value = known.get(words[at + step - 1])
+        if value is None or (value < 100 and (total % 10 or total < 20)) or (step == 2 and value >= 100):
+            break
+        total = total * value if value >= 100 and total < value else total + value
+        at += step
+    return total, at - begin
 
 
 def _spelled(words: list[str], language: int) -> list[tuple[str, list[str]]]:
     """Numbers that are written as words: (the number, its words)."""
-    known = {SPANISH: _SPANISH, ENGLISH: _ENGLISH}.get(language, _EITHER)
     found: list[tuple[str, list[str]]] = []
     at = 0
     while at < len(words):
-        if words[at] not in known:
+        read = spelled_at(words, at, language)
+        if read is None:
             at += 1
             continue
-        total, used = known[words[at]], [words[at]]
-        at += 1
-        while at < len(words):
-            step = 2 if words[at] in ("y", "and") and at + 1 < len(words) else 1
-            value = known.get(words[at + step - 1])
-            if value is None or (value < 100 and (total % 10 or total < 20)) or (step == 2 and value >= 100):
-                break
-            total = total * value if value >= 100 and total < value else total + value
-            used += words[at : at + step]
-            at += step
-        found.append((str(total), used))
+        found.append((str(read[0]), words[at : at + read[1]]))
+        at += read[1]
     return found
