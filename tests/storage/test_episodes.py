@@ -176,11 +176,14 @@ def test_the_feed_tells_of_traits_too(store: Store, home: int) -> None:
     assert [(row.id, row.superseded) for row in changes.rows] == [(first, False)]
 
 
-def test_categories_are_found_folded_one_or_all(store: Store, home: int) -> None:
+def test_the_feed_has_categories_folded(store: Store, home: int) -> None:
     both = save(store, home, "uno", categories=("Política", "Casa"))
-    one = save(store, home, "dos", categories=("politica",))
-    assert store.read(lambda s: s.episodes.with_categories(home, ["politica", "casa"], every=False)) == {both, one}
-    assert store.read(lambda s: s.episodes.with_categories(home, ["politica", "casa"], every=True)) == {both}
+    none = save(store, home, "dos")
+    rows = store.read(lambda s: s.episodes.changes(0)).rows
+    assert {row.id: row.categories for row in rows} == {both: ("politica", "casa"), none: ()}
+    store.write(lambda s: s.episodes.set_categories(home, none, ["Año"]))
+    rows = store.read(lambda s: s.episodes.changes(1)).rows
+    assert {row.id: row.categories for row in rows}[none] == ("año",)
 
 
 def test_expired_ones_are_those_whose_time_is_over(store: Store, home: int) -> None:

@@ -21,9 +21,9 @@ CONTRADICTS = "contradicts"
 Tier = Literal["HOT", "WARM", "COLD"]
 """HOT: found by words and by meaning. WARM: by words, its vector is still to come. COLD: only when asked for."""
 
-_FRESH_DAYS = 7.0
-_DECAY_PER_DAY = 0.05
-_FLOOR = 0.2
+FRESH_DAYS = 7.0
+DECAY_PER_DAY = 0.05
+LEAST_RECENCY = 0.2
 _HALF_LIFE_DAYS = 90.0
 
 
@@ -85,7 +85,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeTraits:
-    """What searches filter and arrange by, kept in the process. Labels are folded (`fold_label`).
+    """What searches filter and arrange by, kept in the process. Labels, `categories` too, are folded (`fold_label`).
 
     `signature`: see `domain.identity`. `hidden`: merged into another one.
     """
@@ -103,6 +103,7 @@ class EpisodeTraits:
     archived: bool
     superseded: bool
     hidden: bool
+    categories: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def recency(nivel: str, critico: bool, created_at: Instant, now: Instant) -> flo
     """
     if nivel != EPISODICA or critico:
         return 1.0
-    return max(_FLOOR, math.exp(-_DECAY_PER_DAY * max(0.0, (now - created_at) / DAY - _FRESH_DAYS)))
+    return max(LEAST_RECENCY, math.exp(-DECAY_PER_DAY * max(0.0, (now - created_at) / DAY - FRESH_DAYS)))
 
 
 def effective_weight(link: EpisodeLink, now: Instant) -> float:

@@ -32,7 +32,7 @@ REACH = len(BESIDE)
 
 
 def within_sessions(
-    evidence: NDArray[np.float32], sessions: NDArray[np.int32], positions: NDArray[np.int64]
+    evidence: NDArray[np.float32], sessions: NDArray[np.int32], positions: NDArray[np.int32]
 ) -> NDArray[np.float32]:
     """Evidence with what neighbours and the session add, on the scale of a memory that stands alone, which keeps it.
 
@@ -119,14 +119,13 @@ class Arrangement:
         """Ids with those of the memories beside them in their sessions, ascending."""
         traits = self._traits
         rows = traits.rows_of(ids)
-        near = {each for row in rows[traits.sessions[rows] >= 0].tolist() for each in traits.neighbours(row, 1)}
-        beside = np.fromiter(near, np.int64, len(near))
-        return np.union1d(ids, traits.ids[beside[self._allowed[beside]]])
+        near = np.concatenate((traits.before[rows], traits.after[rows])).astype(np.int64)
+        near = near[near >= 0]
+        return np.union1d(ids, traits.ids[near[self._allowed[near]]])
 
     def rearrange(self, ids: NDArray[np.int64], evidence: NDArray[np.float32]) -> NDArray[np.float32]:
         traits = self._traits
         rows = traits.rows_of(ids)
-        positions = np.fromiter((traits.position(row) for row in rows.tolist()), np.int64, len(rows))
         if self._dates:
             evidence = evidence + dated(traits.created, rows, self._dates)
-        return within_sessions(evidence, traits.sessions[rows], positions)
+        return within_sessions(evidence, traits.sessions[rows], traits.positions[rows])

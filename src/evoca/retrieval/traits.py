@@ -6,15 +6,15 @@ Kept current by the change feed like the document index. Rows are in order of id
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evoca.domain.clock import Instant
-from evoca.domain.episodes import EPISODICA, SEMANTICA, EpisodeTraits, recency
+from evoca.domain.clock import DAY, Instant
+from evoca.domain.episodes import DECAY_PER_DAY, EPISODICA, FRESH_DAYS, LEAST_RECENCY, EpisodeTraits
 from evoca.retrieval.columns import Column, Scalar
 from evoca.storage.contract import Session
 
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOREVER = np.iinfo(np.int64).max
-_UNKNOWN = -1
+_NONE = -1
+_AFTER = 3
+_ALIVE = 2
+"""Places among a table's columns."""
+_SPARSE = 4
+_SMALL = 1_024
+"""A table from ids to rows may have so many places for each memory, and so many more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,7 @@ class TraitFilter:
     """What a search lets through; None and empty let everything through. Labels are folded (`fold_label`).
 
     `now`: what has expired by then is as good as archived. `past`: superseded and archived memories too.
-    `categorised`: ids of those in the wanted categories.
+    `every_category`: all of `categories` must be there, not just one.
     """
 
     now: int
@@ -42,7 +48,8 @@ class TraitFilter:
     since: int | None = None
     until: int | None = None
     past: bool = False
-    categorised: frozenset[int] | None = None
+    categories: tuple[str, ...] = ()
+    every_category: bool = False
 
 
 class _Labels:
@@ -55,30 +62,34 @@ class _Labels:
         return self._numbers.setdefault(label, len(self._numbers))
 
     def known(self, label: str) -> int:
-        return self._numbers.get(label, _UNKNOWN)
+        return self._numbers.get(label, _NONE)
 
 
 @dataclass(frozen=True)
 class TraitView:
     """The memories of a collection at one moment; row i of each array is one memory, `ids` ascend.
 
-    `sessions`: a number for each session, -1 for none. `past`: archived or superseded. `alive`: neither deleted nor
-    merged away. `likeness`: equal in memories that say the same in the same words.
+    `sessions`: a number for each session, -1 for none. `positions`: a memory's place in its session, in order of ids;
+    `before`, `after`: the rows beside it there, -1 for none. `past`: archived or superseded. `alive`: neither deleted
+    nor merged away. `likeness`: equal in memories that say the same in the same words.
     """
 
     ids: NDArray[np.int64]
     sessions: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
     types: NDArray[np.int32]
     codes: NDArray[np.int32]
     niveles: NDArray[np.int32]
     critical: NDArray[np.bool_]
-    created: NDArray[np.int64]
-    expires: NDArray[np.int64]
     past: NDArray[np.bool_]
     alive: NDArray[np.bool_]
+    created: NDArray[np.int64]
+    expires: NDArray[np.int64]
     likeness: NDArray[np.int64]
     _labels: _Labels = field(repr=False)
-    _members: dict[int, list[int]] = field(repr=False)
+    _categorised: Mapping[int, Sequence[int]] = field(repr=False)
 
     def allowed(self, wanted: TraitFilter) -> NDArray[np.bool_]:
         """Which rows a filter lets through."""
@@ -93,40 +104,61 @@ class TraitView:
             if label is not None:
                 mask &= column == self._labels.known(label)
         if wanted.session_id is not None:
-            number = self._labels.known(_session_label(wanted.session_id)) if wanted.session_id else _UNKNOWN
-            mask &= (self.sessions == number) & (number >= 0 or not wanted.session_id)
+            mask &= self._in_session(wanted.session_id)
         if wanted.critico is not None:
             mask &= self.critical == wanted.critico
         if wanted.since is not None:
             mask &= self.created >= wanted.since
         if wanted.until is not None:
             mask &= self.created <= wanted.until
-        if wanted.categorised is not None:
-            mask &= np.isin(self.ids, np.fromiter(wanted.categorised, np.int64, len(wanted.categorised)))
+        if wanted.categories:
+            mask &= self._in_categories(wanted.categories, wanted.every_category)
         return mask
+
+    def _in_session(self, session_id: str) -> NDArray[np.bool_]:
+        if not session_id:
+            return self.sessions == _NONE
+        number = self._labels.known(_session_label(session_id))
+        return self.sessions == number if number >= 0 else np.zeros(len(self.ids), np.bool_)
+
+    def _in_categories(self, labels: Iterable[str], every: bool) -> NDArray[np.bool_]:
+        wanted = set(labels)
+        held = np.zeros(len(self.ids), np.int32)
+        for label in wanted:
+            members = self._categorised.get(self._labels.known(label), ())
+            rows = np.fromiter(members, np.int64, len(members))
+            held[rows[rows < len(held)]] += 1
+        return held >= (len(wanted) if every else 1)
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32] | None:
+        """Id - first id → row, where ids lie dense enough."""
+        if not len(self.ids):
+            return None
+        reach = int(self.ids[-1] - self.ids[0]) + 1
+        if reach > _SPARSE * len(self.ids) + _SMALL:
+            return None
+        table = np.full(reach, _NONE, np.int32)
+        table[self.ids - self.ids[0]] = np.arange(len(self.ids), dtype=np.int32)
+        return table
 
     def rows_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The row of each id, -1 for an unknown one."""
         if not len(self.ids):
-            return np.full(len(ids), _UNKNOWN, np.int64)
-        rows = np.searchsorted(self.ids, ids).clip(max=len(self.ids) - 1).astype(np.int64)
-        return np.where(self.ids[rows] == ids, rows, _UNKNOWN)
+            return np.full(len(ids), _NONE, np.int64)
+        if self._table is None:
+            rows = np.searchsorted(self.ids, ids).clip(max=len(self.ids) - 1).astype(np.int64)
+            return np.where(self.ids[rows] == ids, rows, _NONE)
+        places = ids - self.ids[0]
+        inside = (places >= 0) & (places < len(self._table))
+        return np.where(inside, self._table[np.where(inside, places, 0)], _NONE).astype(np.int64)
 
-    def recency(self, row: int, now: Instant) -> float:
+    def recency(self, rows: NDArray[np.int64], now: Instant) -> NDArray[np.float64]:
         """See `domain.episodes.recency`."""
-        nivel = EPISODICA if self.niveles[row] == self._labels.known(EPISODICA) else SEMANTICA
-        return recency(nivel, bool(self.critical[row]), int(self.created[row]), now)
-
-    def position(self, row: int) -> int:
-        """A memory's place among those of its session, in order of ids."""
-        return bisect_left(self._members.get(int(self.sessions[row]), ()), row)
-
-    def neighbours(self, row: int, reach: int) -> list[int]:
-        """The rows before and after a memory in its session, at most `reach` each way."""
-        members = self._members.get(int(self.sessions[row]), [])
-        at = bisect_left(members, row)
-        near = members[max(0, at - reach) : at + reach + 1]
-        return [each for each in near if each != row and each < len(self.ids)]
+        days = np.maximum(0.0, (now - self.created[rows]) / DAY - FRESH_DAYS)
+        faded = np.maximum(LEAST_RECENCY, np.exp(-DECAY_PER_DAY * days))
+        fading = (self.niveles[rows] == self._labels.known(EPISODICA)) & ~self.critical[rows]
+        return np.where(fading, faded, 1.0)
 
 
 class _Table:
@@ -135,41 +167,54 @@ class _Table:
     def __init__(self, labels: _Labels) -> None:
         self._labels = labels
         self._ids: Column[np.int64] = Column(np.int64)
-        self._numbers: tuple[Column[np.int32], ...] = tuple(Column(np.int32) for _ in range(4))
+        self._places: tuple[Column[np.int32], ...] = tuple(Column(np.int32) for _ in range(4))
+        """Session, position, before, after."""
+        self._numbers: tuple[Column[np.int32], ...] = tuple(Column(np.int32) for _ in range(3))
         self._flags: tuple[Column[np.bool_], ...] = tuple(Column(np.bool_) for _ in range(3))
         self._wide: tuple[Column[np.int64], ...] = tuple(Column(np.int64) for _ in range(3))
         self._members: dict[int, list[int]] = {}
+        self._categorised: dict[int, list[int]] = {}
+        self._categories: list[tuple[int, ...]] = []
         self._view: TraitView | None = None
 
     def view(self) -> TraitView:
         if self._view is None:
-            sessions, types, codes, niveles = (column.view() for column in self._numbers)
+            sessions, positions, before, after = (column.view() for column in self._places)
+            types, codes, niveles = (column.view() for column in self._numbers)
             critical, past, alive = (column.view() for column in self._flags)
             created, expires, likeness = (column.view() for column in self._wide)
             self._view = TraitView(
-                self._ids.view(),
-                sessions,
-                types,
-                codes,
-                niveles,
-                critical,
-                created,
-                expires,
-                past,
-                alive,
-                likeness,
-                self._labels,
-                self._members,
+                ids=self._ids.view(),
+                sessions=sessions,
+                positions=positions,
+                before=before,
+                after=after,
+                types=types,
+                codes=codes,
+                niveles=niveles,
+                critical=critical,
+                past=past,
+                alive=alive,
+                created=created,
+                expires=expires,
+                likeness=likeness,
+                _labels=self._labels,
+                # Its lists only grow at their end, or are replaced: a view leaves out rows that came later.
+                _categorised=dict(self._categorised),
             )
         return self._view
 
     def fits(self, rows: Sequence[EpisodeTraits]) -> bool:
-        """Whether the rows are known ones or come after all of them."""
+        """Whether the rows are known ones or come after all of them, and none has changed its session."""
         known = self._ids.view()
-        if not len(known) or rows[0].id > known[-1]:
+        last = int(known[-1]) if len(known) else 0
+        old = [row for row in rows if row.id <= last]
+        if not old:
             return True
-        last = int(known[-1])
-        return bool(np.isin([row.id for row in rows if row.id <= last], known).all())
+        ids = np.array([row.id for row in old], np.int64)
+        at = np.searchsorted(known, ids).clip(max=len(known) - 1)
+        sessions = np.array([self._session(row) for row in old], np.int32)
+        return bool((known[at] == ids).all() and (self._places[0].view()[at] == sessions).all())
 
     def put(self, rows: Sequence[EpisodeTraits]) -> None:
         """Add or replace memories; ids ascending, and `fits` them."""
@@ -180,40 +225,60 @@ class _Table:
         new = rows[len(known) :]
         if known:
             at = np.searchsorted(before, [row.id for row in known]).astype(np.int64)
-            self._join_sessions(known, at.tolist(), moved=True)
+            for row, place in zip(known, at.tolist(), strict=True):
+                self._recategorise(row, place)
             self._write(known, at)
         if new:
-            self._join_sessions(new, list(range(len(before), len(before) + len(new))), moved=False)
             self._ids.append(np.array([row.id for row in new], np.int64))
             self._write(new, None)
+            self._join_sessions(new, len(before))
+            for place, row in enumerate(new, len(before)):
+                self._categorise(row, place)
 
     def remove(self, ids: NDArray[np.int64]) -> None:
         at = self.view().rows_of(ids)
         at = at[at >= 0]
         if len(at):
             self._view = None
-            self._flags[2].overwrite(at, np.zeros(len(at), np.bool_))
+            self._flags[_ALIVE].overwrite(at, np.zeros(len(at), np.bool_))
 
     def _session(self, row: EpisodeTraits) -> int:
-        return self._labels.number(_session_label(row.session_id)) if row.session_id else _UNKNOWN
+        return self._labels.number(_session_label(row.session_id)) if row.session_id else _NONE
 
-    def _join_sessions(self, rows: Sequence[EpisodeTraits], at: Sequence[int], moved: bool) -> None:
-        for row, place in zip(rows, at, strict=True):
+    def _join_sessions(self, rows: Sequence[EpisodeTraits], first: int) -> None:
+        """Put new memories at the end of their sessions."""
+        sessions, positions, before = list[int](), list[int](), list[int]()
+        followed: dict[int, int] = {}
+        for place, row in enumerate(rows, first):
             session = self._session(row)
-            if moved:
-                former = int(self._numbers[0].view()[place])
-                if former == session:
-                    continue
-                # Readers walk these lists without a lock: they get new ones.
-                self._members[former] = [each for each in self._members.get(former, ()) if each != place]
-                self._members[session] = list(self._members.get(session, ()))
-            if session >= 0:
-                insort(self._members.setdefault(session, []), place)
+            members = self._members.setdefault(session, []) if session >= 0 else []
+            sessions.append(session)
+            positions.append(len(members))
+            before.append(members[-1] if members else _NONE)
+            if members:
+                followed[members[-1]] = place
+            members.append(place)
+        for column, values in zip(self._places, (sessions, positions, before, [_NONE] * len(rows)), strict=True):
+            column.append(np.array(values, np.int32))
+        at = np.fromiter(followed, np.int64, len(followed))
+        self._places[_AFTER].overwrite(at, np.fromiter(followed.values(), np.int32, len(followed)))
+
+    def _categorise(self, row: EpisodeTraits, place: int) -> None:
+        numbers = tuple(self._labels.number(label) for label in row.categories)
+        self._categories.append(numbers)
+        for number in numbers:
+            self._categorised.setdefault(number, []).append(place)
+
+    def _recategorise(self, row: EpisodeTraits, place: int) -> None:
+        numbers = tuple(self._labels.number(label) for label in row.categories)
+        for number in set(self._categories[place]) ^ set(numbers):
+            rest = [each for each in self._categorised.get(number, ()) if each != place]
+            self._categorised[number] = [*rest, place] if number in numbers else rest
+        self._categories[place] = numbers
 
     def _write(self, rows: Sequence[EpisodeTraits], at: NDArray[np.int64] | None) -> None:
         number = self._labels.number
         numbers = [
-            [self._session(row) for row in rows],
             [number(row.memory_type) for row in rows],
             [number(row.code) for row in rows],
             [number(row.nivel) for row in rows],

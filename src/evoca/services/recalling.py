@@ -145,16 +145,15 @@ class RecallService:
         now = self._clock.now()
 
         def work(session: Session) -> Recalled:
-            scored = self._scored(session, collection, query, asked, now)
-            page = scored[query.offset : query.offset + query.limit]
+            if asked is None:
+                page, total = self._newest(session, collection, query, now)
+            else:
+                scored = self._scored(session, collection, query, asked, now)
+                page, total = scored[query.offset : query.offset + query.limit], len(scored)
             hits = self._hits(session, collection, page)
             shown, shortened = _within_budget(hits, query)
-            return Recalled(
-                tuple(shown),
-                len(scored),
-                query.offset + len(shown) < len(scored),
-                (() if asked is None else asked.warnings) + shortened,
-            )
+            more = query.offset + len(shown) < total
+            return Recalled(tuple(shown), total, more, (() if asked is None else asked.warnings) + shortened)
 
         found = self._store.read(work)
         if query.track:
@@ -192,12 +191,10 @@ class RecallService:
                 return _Asked(self._wordy, None, (WITHOUT_MODEL,))
 
     def _scored(
-        self, session: Session, collection: int, query: EpisodeQuery, asked: _Asked | None, now: Instant
+        self, session: Session, collection: int, query: EpisodeQuery, asked: _Asked, now: Instant
     ) -> list[_Scored]:
         traits = self._traits.view(session, collection)
-        allowed = traits.allowed(_filter(session, collection, query, now))
-        if asked is None:
-            return [_Scored(number, None, None, 1.0) for number in traits.ids[allowed][::-1].tolist()]
+        allowed = traits.allowed(_filter(query, now))
         from evoca.retrieval.sessions import Arrangement, asked_dates
 
         dates = asked_dates(query.text, analyse(query.text).language)
@@ -207,6 +204,15 @@ class RecallService:
         scored = _aged(traits, ranking, now)
         scored = _without_repeats(scored, traits)
         return _newest_first(session, scored)
+
+    def _newest(
+        self, session: Session, collection: int, query: EpisodeQuery, now: Instant
+    ) -> tuple[list[_Scored], int]:
+        """A page of the list by time, and how many are in it."""
+        traits = self._traits.view(session, collection)
+        ids = traits.ids[traits.allowed(_filter(query, now))][::-1]
+        page = ids[query.offset : query.offset + query.limit].tolist()
+        return [_Scored(number, None, None, 1.0) for number in page], len(ids)
 
     def _hits(self, session: Session, collection: int, page: Sequence[_Scored]) -> list[EpisodeHit]:
         ids = [each.id for each in page]
@@ -238,10 +244,9 @@ def _tidied(query: EpisodeQuery) -> EpisodeQuery:
     )
 
 
-def _filter(session: Session, collection: int, query: EpisodeQuery, now: Instant) -> TraitFilter:
+def _filter(query: EpisodeQuery, now: Instant) -> TraitFilter:
     from evoca.retrieval.traits import TraitFilter
 
-    categories = [label for label in map(fold_label, query.categories) if label]
     return TraitFilter(
         now=now,
         session_id=query.session_id,
@@ -252,9 +257,8 @@ def _filter(session: Session, collection: int, query: EpisodeQuery, now: Instant
         since=query.since,
         until=query.until,
         past=query.past,
-        categorised=frozenset(session.episodes.with_categories(collection, categories, query.every_category))
-        if categories
-        else None,
+        categories=tuple(label for label in map(fold_label, query.categories) if label),
+        every_category=query.every_category,
     )
 
 
@@ -262,12 +266,14 @@ def _aged(traits: TraitView, ranking: Ranking, now: Instant) -> list[_Scored]:
     """Relevance tempered by age."""
     import numpy as np
 
-    rows = traits.rows_of(np.array([each.entity_id for each in ranking.candidates], np.int64))
-    scored: list[_Scored] = []
-    for candidate, row in zip(ranking.candidates, rows.tolist(), strict=True):
-        if candidate.relevance > 0:
-            fresh = traits.recency(row, now)
-            scored.append(_Scored(candidate.entity_id, candidate.relevance * fresh**AGE, candidate, fresh))
+    found = [each for each in ranking.candidates if each.relevance > 0]
+    rows = traits.rows_of(np.array([each.entity_id for each in found], np.int64))
+    fresh = traits.recency(rows, now)
+    scores = np.array([each.relevance for each in found], np.float64) * fresh**AGE
+    scored = [
+        _Scored(candidate.entity_id, score, candidate, age)
+        for candidate, score, age in zip(found, scores.tolist(), fresh.tolist(), strict=True)
+    ]
     scored.sort(key=lambda each: (-(each.score or 0), each.id))
     return scored
 

@@ -83,10 +83,6 @@ class Episodes(Protocol):
         """Every memory counted once, merged ones too."""
         ...
 
-    def with_categories(self, collection: int, folded: Sequence[str], every: bool) -> set[int]:
-        """Ids of memories with one of these categories (`fold_label`), or with every one."""
-        ...
-
     def changes(self, since: int) -> TraitChanges:
         """What changed after this value of the change counter (`Documents.counter`); 0: all there is."""
         ...

@@ -91,23 +91,18 @@ class EpisodeRepository:
             for row in rows
         ]
 
-    def with_categories(self, collection: int, folded: Sequence[str], every: bool) -> set[int]:
-        wanted = sorted(set(folded))
-        values: dict[str, Value] = {
-            "collection": collection,
-            "folded": json_list(wanted),
-            "needed": len(wanted) if every else 1,
-        }
-        return {number for (number,) in self._connection.select(_WITH_CATEGORIES, values, tuple[int])}
-
     def changes(self, since: int) -> TraitChanges:
         feed = read_feed(self._connection, since)
-        rows = [
-            _traits(row)
-            for first, last in feed.spans
-            for row in self._connection.select(_TRAITS, {"first": first, "last": last}, _TraitsRow)
-        ]
+        rows = [traits for first, last in feed.spans for traits in self._traits(first, last)]
         return TraitChanges(feed.counter, rows, feed.gone, feed.complete)
+
+    def _traits(self, first: int, last: int) -> list[EpisodeTraits]:
+        span: dict[str, Value] = {"first": first, "last": last}
+        labels: dict[int, tuple[str, ...]] = {}
+        for number, label in self._connection.select(_FOLDED, span, tuple[int, str]):
+            labels[number] = (*labels.get(number, ()), label)
+        rows = self._connection.select(_TRAITS, span, _TraitsRow)
+        return [_traits(row, labels.get(row[0], ())) for row in rows]
 
     def versions(self, episode: int) -> list[EpisodeVersion]:
         rows = self._connection.select(_VERSIONS, {"id": episode}, _VersionRow)
@@ -196,6 +191,7 @@ class EpisodeRepository:
     def set_categories(self, collection: int, episode: int, categories: Sequence[str]) -> None:
         self._connection.run(_DROP_CATEGORIES, {"id": episode})
         self._put_categories(collection, episode, categories)
+        self._documents.traits_changed([episode])
 
     def _put_categories(self, collection: int, episode: int, categories: Sequence[str]) -> None:
         self._connection.run_many(
@@ -253,7 +249,7 @@ def _episode(row: _Row, categories: tuple[str, ...]) -> Episode:
     return Episode(*row[:6], bool(row[6]), *row[7:], categories)
 
 
-def _traits(row: _TraitsRow) -> EpisodeTraits:
+def _traits(row: _TraitsRow, categories: tuple[str, ...]) -> EpisodeTraits:
     memory_type, code, nivel, critico, created, expires, archived, superseded, hidden = row[4:]
     return EpisodeTraits(
         *row[:4],
@@ -266,6 +262,7 @@ def _traits(row: _TraitsRow) -> EpisodeTraits:
         bool(archived),
         bool(superseded),
         bool(hidden),
+        categories,
     )
 
 
@@ -332,17 +329,13 @@ FROM episodes WHERE collection_id = :collection
 GROUP BY nivel, critico, archived, superseded, merged, flagged, expired
 ORDER BY nivel, critico, archived, superseded, merged, flagged, expired
 """
-_WITH_CATEGORIES = """
-SELECT episode_id FROM episode_categories
-WHERE collection_id = :collection AND folded IN (SELECT value FROM json_each(:folded))
-GROUP BY episode_id HAVING count(DISTINCT folded) >= :needed
-"""
 _TRAITS = """
 SELECT id, collection_id, session_id, signature, memory_type, code, nivel, critico, created_at, expires_at,
     archived_at IS NOT NULL, superseded_by IS NOT NULL, merged_into IS NOT NULL
 FROM episodes WHERE id BETWEEN :first AND :last
 ORDER BY id
 """
+_FOLDED = "SELECT episode_id, folded FROM episode_categories WHERE episode_id BETWEEN :first AND :last"
 _VERSIONS = """
 SELECT episode_id, version, session_id, content, memory_type, code, categories, nivel, critico, expires_at, replaced_at
 FROM episode_versions WHERE episode_id = :id
