@@ -88,10 +88,22 @@ def test_every_schema_can_be_read_by_strict_clients(evoca: Server) -> None:
             assert object_at(argument).get("type"), f"{tool['name']} {name}: no plain type"
 
 
+def _bytes(value: Json) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_the_list_of_the_graph_s_tools_is_smaller(tmp_path: Path) -> None:
+    server = start_evoca(tmp_path, tmp_path / "m.db", arguments=("--toolsets", "graph,graph-upkeep"))
+    listed = server.request("tools/list")
+    server.stop()
+    assert {text_at(tool, "name") for tool in objects_at(listed, "tools")} >= {"read_graph", "consolidation_report"}
+    assert _bytes(listed) <= 18 * 1024
+
+
 def test_the_tool_list_is_small_and_always_the_same(evoca: Server) -> None:
     first = evoca.request("tools/list")
     assert evoca.request("tools/list") == first
-    assert len(json.dumps(first, ensure_ascii=False, separators=(",", ":")).encode()) <= 18 * 1024
+    assert _bytes(first) <= 40 * 1024
     for tool in objects_at(first, "tools"):
         hints = object_at(tool, "annotations")
         assert hints["openWorldHint"] is False
