@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from evoca.domain.languages import ENGLISH
-from evoca.domain.predicates import noun_concept
+from evoca.domain.languages import ENGLISH, ENGLISH_STOP_WORDS, SPANISH, SPANISH_STOP_WORDS
+from evoca.domain.predicates import name_key, noun_concept
 from evoca.domain.quantities import UNITS, number_of, spelled_at
 from evoca.domain.steering import (
     ADDITIVE,
@@ -41,7 +41,6 @@ from evoca.domain.steering import (
     REPORTS,
     ROUGH,
     SOME,
-    STOP_WORDS,
     USERS,
     listed,
 )
@@ -315,16 +314,13 @@ class _Reader:
             return Item(word, "word", word)
         return self._item(token) if self._counts(token) else None
 
-    @staticmethod
-    def _counts(token: Token) -> bool:
+    def _counts(self, token: Token) -> bool:
         word = token.folded
-        if token.capital:
-            return True
-        return word[:1].isalnum() and word not in _EMPTY
+        return token.capital or (word[:1].isalnum() and word not in _EMPTY[self.language])
 
     def _item(self, token: Token) -> Item:
         if token.capital and token.folded != "i":
-            return Item(token.folded, "name", token.folded)
+            return Item(name_key(token.folded), "name", token.folded)
         return Item(noun_concept(token.folded, token.stem, self.language), "word", token.folded)
 
     def _number(self, tokens: Sequence[Token], at: int) -> tuple[Item, int] | None:
@@ -354,12 +350,16 @@ class _Reader:
         word = tokens[at].folded
         if self.language == ENGLISH:
             return word == "one"
-        return word in ("un", "una") and at > 0 and tokens[at - 1].folded in ONLY
+        return word in ("un", "una") and any(token.folded in ONLY for token in self.tokens)
 
 
 _USER = Item("USER", "word", "user")
 _WE = Item("WE", "word", "we")
-_EMPTY = STOP_WORDS | FILLERS | ALL | SOME | NOTHING
+_EMPTY = {
+    # `son` is a word in English, `has` in Spanish.
+    ENGLISH: ENGLISH_STOP_WORDS | FILLERS | ALL | SOME | NOTHING,
+    SPANISH: SPANISH_STOP_WORDS | FILLERS | ALL | SOME | NOTHING,
+}
 _GLUED = re.compile(r"(\d+(?:[.,]\d+)*)([a-z]+)")
 _OPENINGS = listed("no yes si")
 

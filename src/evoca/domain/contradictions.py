@@ -27,6 +27,7 @@ from evoca.domain.predicates import (
     STATES,
     TIMES,
     UNIQUE,
+    is_concept,
     same_class,
     sort_of,
 )
@@ -106,7 +107,9 @@ def _same(one: Item, other: Item) -> bool:
         return one.kind == other.kind and _amount(one) == _amount(other)
     if one.key != other.key:
         return False
-    return "name" not in (one.kind, other.kind) and {one.folded[-1:], other.folded[-1:]} != {"o", "a"}
+    if "name" in (one.kind, other.kind):
+        return one.kind == other.kind
+    return {one.folded[-1:], other.folded[-1:]} != {"o", "a"}
 
 
 def _same_time(one: Clause, other: Clause) -> bool:
@@ -305,6 +308,8 @@ def _rulings(one: Clause, other: Clause, slot: _Slot, exact: bool) -> Iterator[_
         return
     if any(item.kind in ("number", "date") for item in slot.items) and one.verb != "be":
         return
+    if one.language != other.language and not _are_told_apart(slot):
+        return
     if _takes_one(one, slot):
         yield "value", "name", 0.8
     if not exact:
@@ -327,11 +332,20 @@ def _numbers(one: Clause, other: Clause, slot: _Slot, exact: bool) -> Iterator[_
     if len(slot.ours) != 1 or len(slot.theirs) != 1 or not exact or one.rough or other.rough:
         return
     ours, theirs = _amount(slot.ours[0]), _amount(slot.theirs[0])
-    if ours is None or theirs is None or ours[1] != theirs[1] or ours[0] == theirs[0]:
+    if ours is None or theirs is None or ours[1] != theirs[1] or _about_equal(ours, theirs):
         return
     if not one.verb or one.tense != "present" or not one.subject + _rest(slot):
         return
+    if one.verb.startswith("~") and not ours[1] and not _rest(slot):
+        # `sala grande 12` may be read as if `grande` were a verb.
+        return
     yield "number", "number", 0.85
+
+
+def _about_equal(one: tuple[float, str], other: tuple[float, str]) -> bool:
+    """Equal, or a kilobyte of 1000 against one of 1024 bytes."""
+    tolerance = 0.08 if one[1] == "size" else 1e-9
+    return abs(one[0] - other[0]) <= tolerance * max(abs(one[0]), abs(other[0]))
 
 
 def _rest(slot: _Slot) -> tuple[Item, ...]:
@@ -401,11 +415,19 @@ def _alike(slot: _Slot) -> bool:
     """Whether the values are of one kind: both names, or both not; not a country and a town."""
     if any(item.kind in ("number", "date") or item.folded in TIMES for item in slot.items):
         return False
+    if any(_shortens(ours.folded, theirs.folded) for ours in slot.ours for theirs in slot.theirs):
+        return False
     ours, theirs = ({item.kind for item in items} for items in (slot.ours, slot.theirs))
     if ("name" in ours) != ("name" in theirs):
         return False
     sorts = {sort for items in (slot.ours, slot.theirs) for sort in _sorts(items)}
     return _sorts(slot.ours) == _sorts(slot.theirs) or sorts <= {"", "city"}
+
+
+def _shortens(one: str, other: str) -> bool:
+    """Two spellings of one name: `Gall`, `Gallen`; `Sam`, `Samuel`."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 3 and short.isalpha() and long.startswith(short)
 
 
 def _sorts(items: Sequence[Item]) -> frozenset[str]:
@@ -422,6 +444,13 @@ def _mixed(slot: _Slot) -> bool:
 def _are_places(slot: _Slot) -> bool:
     """Whether the values are proper names; of words in small letters one place may lie in the other."""
     return all(any(item.kind == "name" or sort_of(item.folded) for item in items) for items in (slot.ours, slot.theirs))
+
+
+def _are_told_apart(slot: _Slot) -> bool:
+    """Whether words of two languages cannot be translations of each other: names, and concepts of both."""
+    if slot.are("name"):
+        return True
+    return slot.are("word") and all(is_concept(item.key) for item in slot.items)
 
 
 def _has_purpose(one: Clause, slot: _Slot) -> bool:

@@ -93,6 +93,56 @@ move: mudo mude mudaron mudado mudada mudarse traslado trasladado muda ; move re
 sleep: duerme duermo dormir ; sleep slept
 attend: asiste asisten asistio ; attend
 send: envia envian envio ; send sent
+stop: deja dejo deje dejan dejaron dejar ; stop quit cease
+offer: ofrece ofrecen ofrezco ofrecemos ; offer
+handle: maneja manejan gestiona gestionan ; handle manage
+print: imprime imprimen ; print
+import: importa importan ; import
+export: exporta exportan ; export
+deliver: entrega entregan sirve sirven reparte ; deliver
+help: ayuda ayudan ayudo ; help
+ask: pregunta pregunto pide piden pido ; ask
+answer: responde responden contesta contestan ; answer reply
+try: intenta intentan prueba prueban ; try tries tried
+follow: sigue siguen sigo ; follow
+show: muestra muestran ensena ; show
+turn: gira ; turn
+rain: llueve ; rain
+train: entrena entreno entrenan ; train
+listen: escucha escucho escuchan ; listen
+watch: ve veo ven mira miro miran ; watch
+feel: siente siento sienten ; feel felt
+collect: colecciona colecciono recoge recogen ; collect
+produce: produce producen fabrica fabrican ; produce
+generate: genera generan ; generate
+cover: cubre cubren ; cover
+control: controla controlan ; control
+connect: conecta conectan ; connect
+fit: encaja ; fit
+save: ahorra ahorro guarda ; save
+spend: gasta gasto gastan ; spend spent
+clean: limpia limpio limpian ; clean
+wash: lava lavo lavan ; wash
+charge: cobra cobran carga cargan ; charge
+serve: atiende atienden ; serve
+share: comparte comparto comparten ; share
+validate: valida validan comprueba comprueban ; validate check
+encrypt: cifra cifran cifrado cifrada ; encrypt
+sign: firma firmo firman ; sign
+sing: canta canto cantan ; sing sang
+dance: baila bailo bailan ; dance
+paint: pinta pinto pintan ; paint
+draw: dibuja dibujo dibujan ; draw drew
+break: rompe rompen ; break broke
+fix: arregla arreglan ; fix repair
+remember: recuerda recuerdo recuerdan ; remember
+forget: olvida olvido olvidan ; forget forgot
+earn: cobra ; earn
+rent: alquila alquilo alquilan ; rent
+lead: dirige dirigen lidera ; lead led
+report: informa informan ; report
+compile: compila compilan ; compile
+log: registra registran ; log
 choose: elige elegimos eligio elegido escogido ; choose chose chosen
 decide: decide decido decidimos decidio decidido ; decide decided
 receive: recibe reciben recibo ; receive
@@ -115,7 +165,6 @@ build: construye construido ; built
 keep: conserva ; retain
 copy: copia copian ; copy copies copied
 exist: hay habia hubo existe existen ; exist exists
-own: ; owns
 skip: salta ; skip skips
 practice: ; practises
 invite: invita invito ; invite
@@ -186,8 +235,6 @@ blue: azul ; blue
 green: verde ; green
 black: negro negra ; black
 white: blanco blanca ; white
-english: ingles ; english
-spanish: espanol ; spanish
 child: nino nina ; child children kid
 open: abierto abierta abiertos abiertas ; open
 closed: cerrado cerrada cerrados cerradas ; closed shut
@@ -361,6 +408,28 @@ _LANGUAGES = _listed(
 )
 _STREETS = _listed("street road avenue lane square drive boulevard calle avenida plaza paseo carretera barrio camino")
 
+_EXONYMS = {
+    spanish: english
+    for english, spanish in (
+        pair.split()
+        for pair in """
+        london londres|rome roma|lisbon lisboa|vienna viena|prague praga|athens atenas|geneva ginebra
+        brussels bruselas|warsaw varsovia|copenhagen copenhague|stockholm estocolmo|moscow moscu|beijing pekin
+        tokyo tokio|seville sevilla|edinburgh edimburgo|cologne colonia|florence florencia|venice venecia
+        naples napoles|bordeaux burdeos|marseille marsella|dresden dresde|frankfurt francfort|porto oporto
+        new nueva|germany alemania|france francia|italy italia|spain espana|england inglaterra|scotland escocia
+        wales gales|ireland irlanda|japan japon|russia rusia|poland polonia|norway noruega|sweden suecia
+        finland finlandia|denmark dinamarca|netherlands holanda|belgium belgica|switzerland suiza|greece grecia
+        turkey turquia|egypt egipto|morocco marruecos|brazil brasil|states estados|united unidos|usa eeuu
+        kingdom reino|catalonia cataluna|andalusia andalucia|europe europa|hungary hungria|romania rumania
+        ukraine ucrania|croatia croacia|english ingles|spanish espanol|french frances|german aleman
+        italian italiano|portuguese portugues|galician gallego|basque euskera|chinese chino|japanese japones
+        russian ruso|arabic arabe|dutch neerlandes
+        """.replace("\n", "|").split("|")
+        if pair.strip()
+    )
+}
+
 
 def _table(lines: str) -> tuple[dict[str, str], dict[str, str]]:
     """(Spanish, English): form or stem → concept; an exact form has the first word, then the earlier line."""
@@ -379,6 +448,10 @@ def _table(lines: str) -> tuple[dict[str, str], dict[str, str]]:
     return tables
 
 
+def _with_plurals(forms: str) -> str:
+    return " ".join(word if word == ";" else f"{word} {word}s {word}es" for word in forms.split())
+
+
 _LEAST_STEM = 4
 """Shorter stems of nouns belong to too many words: `rama` is not `ram`."""
 
@@ -391,7 +464,8 @@ def _verbs() -> Mapping[int, dict[str, str]]:
 
 @cache
 def _nouns() -> Mapping[int, dict[str, str]]:
-    spanish, english = _table(_NOUNS)
+    lines = [line.partition(":") for line in _NOUNS.split("\n") if line]
+    spanish, english = _table("\n".join(f"{concept}: {_with_plurals(forms)}" for concept, _, forms in lines))
     return {SPANISH: spanish, ENGLISH: english}
 
 
@@ -401,8 +475,30 @@ def verb_concept(word: str, stem: str, language: int) -> str | None:
     return known.get(word) or known.get(f"~{stem}")
 
 
+def is_verb_form(word: str, language: int) -> bool:
+    """Whether the very form is known, not only its stem."""
+    return word in _verbs()[language]
+
+
+def name_key(word: str) -> str:
+    """One spelling for a place or language that has another name in Spanish: `london` for `londres`."""
+    return _EXONYMS.get(word, word)
+
+
+def is_concept(key: str) -> bool:
+    """Whether the key is a concept of both languages, not a stem of one."""
+    return key in _shared_keys()
+
+
+@cache
+def _shared_keys() -> frozenset[str]:
+    return frozenset(line.partition(":")[0] for line in _NOUNS.split("\n")) | frozenset(_EXONYMS.values())
+
+
 def noun_concept(word: str, stem: str, language: int) -> str:
     """The concept of a noun or adjective, else its stem."""
+    if word in _EXONYMS:
+        return _EXONYMS[word]
     known = _nouns()[language]
     return known.get(word) or (known.get(f"~{stem}") if len(stem) >= _LEAST_STEM else None) or stem
 
@@ -428,6 +524,8 @@ def sort_of(word: str) -> str:
 
 
 def known_words(words: Sequence[str], found: Sequence[str], language: int) -> int:
-    """How many of the words, with their stems in `language`, are known verbs or nouns of it."""
+    """How much speaks for the language: 2 for each of its known verbs and nouns, 1 for another form of one."""
     verbs, nouns = _verbs()[language], _nouns()[language]
-    return sum(word in verbs or word in nouns or f"~{stem}" in verbs for word, stem in zip(words, found, strict=True))
+    return sum(
+        2 if word in verbs or word in nouns else f"~{stem}" in verbs for word, stem in zip(words, found, strict=True)
+    )

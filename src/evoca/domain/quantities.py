@@ -178,7 +178,11 @@ _DATES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
             f"{'last' if m[2] == 'pasad' else 'next'} { {'semana': 'week', 'mes': 'month', 'ano': 'year'}[m[1]] }"
         ),
     ),
-    (re.compile(r"\b(hoy|ayer|anoche|anteayer|manana)\b"), lambda m: _RELATIVE[m[1]]),
+    # `la mañana`, `cada mañana` are the morning.
+    (
+        re.compile(r"\b(hoy|ayer|anoche|anteayer|(?<!la )(?<!esta )(?<!cada )(?<!una )manana)\b"),
+        lambda m: _RELATIVE[m[1]],
+    ),
     (re.compile(r"\b(today|yesterday|tomorrow)\b"), lambda m: m[1]),
     # A year stands after a preposition, or before no noun: `2000 people` is a number.
     (re.compile(rf"\b(?:{_BEFORE_YEAR})\s+({_YEAR})\b{_NO_UNIT}"), lambda m: f"{m[1]}--"),

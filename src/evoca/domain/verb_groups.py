@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evoca.domain.languages import ENGLISH, SPANISH
-from evoca.domain.predicates import CESSATIVES, EXPERIENCED, MODALS, PASSIVES, verb_concept
+from evoca.domain.predicates import CESSATIVES, EXPERIENCED, MODALS, PASSIVES, is_verb_form, verb_concept
 from evoca.domain.steering import (
     ALL,
     BREAKS,
@@ -21,6 +21,7 @@ from evoca.domain.steering import (
     NOT,
     NOTHING,
     PREPOSITIONS,
+    RELATIVES,
     SOME,
     STOP_WORDS,
     listed,
@@ -60,6 +61,8 @@ _SPANISH_PARTICIPLES = (
     *("ado", "ada", "ados", "adas", "ido", "ida", "ito", "ita", "itos", "itas"),
     *("echo", "isto", "ista"),
 )
+_SPANISH_ENDINGS = ("a", "e", "an", "en", "o", "aron", "ieron")
+_BEFORE_VERBS = listed("no nunca se me le yo siempre ya always never he she it ahora now tambien also")
 _INFINITIVES = ("r", "rse", "rlo", "rla")
 _PARTICIPLES = listed(
     """
@@ -114,12 +117,12 @@ def verb_group(tokens: Sequence[Token], language: int) -> VerbGroup:
     """The first verb's group. Without a verb a colon is one: `puerto: 8080`; else the group is empty, at the end."""
     finder = _Finder(tokens, language)
     at = finder.finite()
-    if at is not None:
-        return finder.group(at)
-    for place, token in enumerate(tokens):
-        if token.folded in (":", "=") and 0 < place < len(tokens) - 1:
-            return VerbGroup(place, place + 1, "be")
-    return VerbGroup(len(tokens), len(tokens))
+    if at is None:
+        for place, token in enumerate(tokens):
+            if token.folded in (":", "=") and 0 < place < len(tokens) - 1:
+                return VerbGroup(place, place + 1, "be")
+        at = finder.unknown()
+    return VerbGroup(len(tokens), len(tokens)) if at is None else finder.group(at)
 
 
 def may_be_verb(tokens: Sequence[Token], at: int, language: int) -> bool:
@@ -152,20 +155,25 @@ class _Finder:
     # -- the finite verb
 
     def finite(self) -> int | None:
-        """Where the verb that carries person and tense stands."""
+        """Where the verb that carries person and tense stands, if it is known."""
         tokens, language = self.tokens, self.language
         known = [at for at in range(len(tokens)) if may_be_verb(tokens, at, language)]
         if not known:
-            return self._unknown()
+            return None
         first = known[0]
+        if first == 0 and len(known) > 1 and not is_verb_form(tokens[0].folded, language):
+            # `Tomás no toma`: a name that sounds like a verb.
+            del known[0]
+            first = known[0]
         if language != ENGLISH:
             return first
         auxiliary = next((at for at in known if tokens[at].folded in _AUXILIARIES), None)
         if auxiliary is None or auxiliary == first:
             return self._second_of_two(known)
-        inflected = tokens[first].folded.endswith(("s", "ed"))
-        follows_noun = first > 0 and tokens[first - 1].folded not in STOP_WORDS | BREAKS
-        return first if inflected and follows_noun else auxiliary
+        # `error logs are stored`: the first is a noun, unless another clause begins between the two.
+        inflected = first > 0 and tokens[first].folded.endswith(("s", "ed"))
+        apart = any(token.folded in RELATIVES or token.folded in BREAKS for token in tokens[first:auxiliary])
+        return first if inflected and apart else auxiliary
 
     def _second_of_two(self, known: Sequence[int]) -> int:
         """`The build takes`: of neighbours that may both be verbs the second one, inflected, is it."""
@@ -177,33 +185,44 @@ class _Finder:
                 return known[1]
         return first
 
-    def _unknown(self) -> int | None:
-        likely = self._likely_english if self.language == ENGLISH else self._likely_spanish
-        for at, token in enumerate(self.tokens):
-            word = token.folded
-            if not token.date and not token.capital and word.isalpha() and word not in STOP_WORDS and likely(at, word):
-                return at
+    def unknown(self) -> int | None:
+        """A word that nobody knows as a verb, by its place and ending: surest first."""
+        likely, possible = (
+            (self._likely_english, self._possible_english)
+            if self.language == ENGLISH
+            else (self._likely_spanish, self._possible_spanish)
+        )
+        places = [
+            at
+            for at, token in enumerate(self.tokens)
+            if at and not token.capital and token.folded.isalpha() and token.folded not in STOP_WORDS
+        ]
+        for judge in (likely, possible):
+            found = next((at for at in places if judge(at)), None)
+            if found is not None:
+                return found
         return None
 
-    def _likely_english(self, at: int, word: str) -> bool:
-        if not at:
-            return False
-        before = self.tokens[at - 1]
-        inflected = word.endswith(("s", "ed")) and not word.endswith("ss")
+    def _likely_english(self, at: int) -> bool:
+        before, word = self.tokens[at - 1], self.tokens[at].folded
         if before.folded in ("i", "we", "they", "you", "not"):
             return True
-        return inflected and (before.capital or before.folded in ("he", "she", "it"))
+        inflected = word.endswith(("s", "ed")) and not word.endswith("ss")
+        return inflected and (before.capital or before.folded in _BEFORE_VERBS)
 
-    def _likely_spanish(self, at: int, word: str) -> bool:
-        if not at:
-            return False
-        before = self.tokens[at - 1]
-        if before.folded in ("no", "nunca", "se", "me", "le", "yo"):
+    def _possible_english(self, at: int) -> bool:
+        before, word = self.tokens[at - 1].folded, self.tokens[at].folded
+        return word.endswith(("s", "ed")) and not word.endswith("ss") and before not in _NO_VERB_AFTER
+
+    def _likely_spanish(self, at: int) -> bool:
+        before, word = self.tokens[at - 1], self.tokens[at].folded
+        if before.folded in _BEFORE_VERBS:
             return True
-        if before.capital and word.endswith(("a", "e", "an", "en", "o", "aron", "ieron")):
-            return True
-        opener = at == 1 and before.folded.isalpha() and before.folded not in STOP_WORDS
-        return opener and word[-1] in "aeo"
+        return before.capital and word.endswith(_SPANISH_ENDINGS)
+
+    def _possible_spanish(self, at: int) -> bool:
+        before, word = self.tokens[at - 1].folded, self.tokens[at].folded
+        return word.endswith(_SPANISH_ENDINGS) and before.isalpha() and before not in _NO_VERB_AFTER
 
     # -- its group
 

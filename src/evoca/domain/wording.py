@@ -34,6 +34,7 @@ class Sentence(NamedTuple):
 # -- languages -----------------------------------------------------------------------------------
 
 _WORD = re.compile(r"[^\W_]+")
+_ENGLISH_APOSTROPHE = re.compile(r"\w['\u2019](?:s|t|m|re|ve|ll|d)\b", re.IGNORECASE)
 _SPANISH_MARKS = SPANISH_STOP_WORDS - ENGLISH_STOP_WORDS
 _ENGLISH_MARKS = ENGLISH_STOP_WORDS - SPANISH_STOP_WORDS
 
@@ -59,7 +60,11 @@ def _guess(text: str) -> _Guess:
         return _Guess(UNKNOWN, False)
     words = _WORD.findall(plain(text))
     spanish, english = sum(map(_SPANISH_MARKS.__contains__, words)), sum(map(_ENGLISH_MARKS.__contains__, words))
+    if spanish == english and _ENGLISH_APOSTROPHE.search(text):
+        return _Guess(ENGLISH, True)
     if spanish == english:
+        # A name may look like a verb of any language.
+        words = [plain(word) for word in _WORD.findall(nfc(text)) if not word[0].isupper()]
         spanish = known_words(words, stems(words, SPANISH), SPANISH)
         english = known_words(words, stems(words, ENGLISH), ENGLISH)
     if spanish == english:
@@ -102,13 +107,12 @@ _PHRASES = tuple(
         (r"\bgave up (?=\w+ing\b)", "quit "),
         (r"\b(?:no s[o\u00f3]lo|no solamente|not only|no obstante|sin embargo|sin duda|no doubt)\b", ""),
         (r"\bha(n)? dejado (?=de \w+r\b)", "dej\u00f3 "),
-        (r"\bpor (?:la )?ma\u00f1ana\b|\bde la ma\u00f1ana\b", "por mananas"),
         (r"\b(?:is|am|are) (?:a |an )?(?:big |huge |great )?(?:fan of|fond of|crazy about)\b", "likes"),
     )
 )
 """Phrases → words that say the same and can be read."""
 _PHRASE_AHEAD = re.compile(
-    r"\b(?:can ?not|no (?:longer|s|o|d)|not only|gave up|sin (?:e|d)|han? dejado|ma\u00f1ana|(?:fan|fond) of|crazy)",
+    r"\b(?:can ?not|no (?:longer|s|o|d)|not only|gave up|sin (?:e|d)|han? dejado|(?:fan|fond) of|crazy)",
     re.IGNORECASE,
 )
 
