@@ -93,9 +93,8 @@ def _bytes(value: Json) -> int:
 
 
 def test_the_list_of_the_graph_s_tools_is_smaller(tmp_path: Path) -> None:
-    server = start_evoca(tmp_path, tmp_path / "m.db", arguments=("--toolsets", "graph,graph-upkeep"))
-    listed = server.request("tools/list")
-    server.stop()
+    with start_evoca(tmp_path, tmp_path / "m.db", arguments=("--toolsets", "graph,graph-upkeep")) as server:
+        listed = server.request("tools/list")
     assert {text_at(tool, "name") for tool in objects_at(listed, "tools")} >= {"read_graph", "consolidation_report"}
     assert _bytes(listed) <= 18 * 1024
 
