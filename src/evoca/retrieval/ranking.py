@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST = 300
 """Candidates of a ranking: the best by meaning and the best by words."""
+LEADERS = 100
+"""Memories whose neighbours are looked at too, though neither words nor meaning have found them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +207,7 @@ class Retriever:
         meaning = self._meaning(session, shard, query_vector, language, usable)
         chosen = _choose(shard, hits, meaning)
         if arrangement is not None and len(chosen):
-            # Memories are their own entities, so that numbers are in order of ids.
-            wider = arrangement.with_neighbours(shard.entity_ids[chosen])
-            chosen = np.searchsorted(shard.entity_ids, wider[np.isin(wider, shard.entity_ids)]).astype(np.int64)
+            chosen = _with_neighbours(shard, arrangement, chosen, hits, meaning)
         if ahead:
             chosen = _known(session, collection_id, shard, chosen, family)
         if not len(chosen):
@@ -322,6 +322,25 @@ def _choose(shard: ShardView, hits: WordHits, meaning: Meaning | None) -> NDArra
     if meaning is not None:
         lists.append(_top(meaning.best, np.flatnonzero(~np.isnan(meaning.best)), shard))
     return np.unique(np.concatenate(lists)) if lists else np.empty(0, np.int64)
+
+
+def _with_neighbours(
+    shard: ShardView,
+    arrangement: Arrangement,
+    chosen: NDArray[np.int64],
+    hits: WordHits,
+    meaning: Meaning | None,
+) -> NDArray[np.int64]:
+    """With what stands beside the most promising memories. They are their own entities: numbers are in order of ids."""
+    leaders = chosen
+    if len(chosen) > LEADERS:
+        promise = WORD_WEIGHT * hits.totals[chosen]
+        if meaning is not None:
+            promise = promise + np.nan_to_num(meaning.best[chosen])
+        leaders = chosen[np.argpartition(-promise, LEADERS)[:LEADERS]]
+    beside = arrangement.neighbours(shard.entity_ids[leaders])
+    known = np.searchsorted(shard.entity_ids, beside).clip(max=len(shard.entity_ids) - 1)
+    return np.union1d(chosen, known[shard.entity_ids[known] == beside]).astype(np.int64)
 
 
 def _top(scores: NDArray[np.float32], among: NDArray[np.int64], shard: ShardView) -> NDArray[np.int64]:

@@ -115,13 +115,13 @@ class Arrangement:
         rows = self._traits.rows_of(ids)
         return (rows >= 0) & self._allowed[rows] if len(self._allowed) else np.zeros(len(ids), np.bool_)
 
-    def with_neighbours(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Ids with those of the memories beside them in their sessions, ascending."""
+    def neighbours(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The ids of the memories beside these in their sessions."""
         traits = self._traits
         rows = traits.rows_of(ids)
         near = np.concatenate((traits.before[rows], traits.after[rows])).astype(np.int64)
         near = near[near >= 0]
-        return np.union1d(ids, traits.ids[near[self._allowed[near]]])
+        return traits.ids[near[self._allowed[near]]]
 
     def rearrange(self, ids: NDArray[np.int64], evidence: NDArray[np.float32]) -> NDArray[np.float32]:
         traits = self._traits

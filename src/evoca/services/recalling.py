@@ -31,6 +31,8 @@ AGE = 0.05
 """
 REPEATED = 0.5
 """What a memory counts that says the same in the same words as a better one."""
+_SETTLED = 100
+"""So many of the best memories are put in order where they contradict each other."""
 _PACKED = 40
 """So many of the best memories are looked at for evidence."""
 WITHOUT_MODEL = "Sin modelo de embeddings: solo se buscó por palabras."
@@ -193,6 +195,7 @@ class RecallService:
     def _scored(
         self, session: Session, collection: int, query: EpisodeQuery, asked: _Asked, now: Instant
     ) -> list[_Scored]:
+        """The best first."""
         traits = self._traits.view(session, collection)
         allowed = traits.allowed(_filter(query, now))
         from evoca.retrieval.sessions import Arrangement, asked_dates
@@ -201,9 +204,9 @@ class RecallService:
         ranking = asked.retriever.episodes(
             session, collection, query.text, asked.vector, Arrangement(traits, allowed, dates)
         )
-        scored = _aged(traits, ranking, now)
-        scored = _without_repeats(scored, traits)
-        return _newest_first(session, scored)
+        order = _ordered(traits, ranking, now)
+        _newest_first(session, order)
+        return order
 
     def _newest(
         self, session: Session, collection: int, query: EpisodeQuery, now: Instant
@@ -262,40 +265,30 @@ def _filter(query: EpisodeQuery, now: Instant) -> TraitFilter:
     )
 
 
-def _aged(traits: TraitView, ranking: Ranking, now: Instant) -> list[_Scored]:
-    """Relevance tempered by age."""
+def _ordered(traits: TraitView, ranking: Ranking, now: Instant) -> list[_Scored]:
+    """Relevance tempered by age; what says the same in the same words as something better is lowered."""
     import numpy as np
 
     found = [each for each in ranking.candidates if each.relevance > 0]
-    rows = traits.rows_of(np.array([each.entity_id for each in found], np.int64))
+    ids = np.array([each.entity_id for each in found], np.int64)
+    rows = traits.rows_of(ids)
     fresh = traits.recency(rows, now)
     scores = np.array([each.relevance for each in found], np.float64) * fresh**AGE
-    scored = [
-        _Scored(candidate.entity_id, score, candidate, age)
-        for candidate, score, age in zip(found, scores.tolist(), fresh.tolist(), strict=True)
+    order = np.lexsort((ids, -scores))
+    first = np.zeros(len(order), np.bool_)
+    first[np.unique(traits.likeness[rows[order]], return_index=True)[1]] = True
+    scores[order[~first]] *= REPEATED
+    order = np.lexsort((ids, -scores))
+    places: list[int] = order.tolist()
+    return [
+        _Scored(found[at].entity_id, score, found[at], age)
+        for at, score, age in zip(places, scores[order].tolist(), fresh[order].tolist(), strict=True)
     ]
-    scored.sort(key=lambda each: (-(each.score or 0), each.id))
-    return scored
 
 
-def _without_repeats(scored: list[_Scored], traits: TraitView) -> list[_Scored]:
-    """Lower what says the same in the same words as something better: it would only take up room."""
-    import numpy as np
-
-    rows = traits.rows_of(np.array([each.id for each in scored], np.int64))
-    seen: set[int] = set()
-    lowered: list[_Scored] = []
-    for each, likeness in zip(scored, traits.likeness[rows].tolist(), strict=True):
-        repeated = likeness in seen
-        seen.add(likeness)
-        lowered.append(replace(each, score=(each.score or 0) * REPEATED) if repeated else each)
-    lowered.sort(key=lambda each: (-(each.score or 0), each.id))
-    return lowered
-
-
-def _newest_first(session: Session, scored: list[_Scored]) -> list[_Scored]:
-    """Of memories that contradict each other the newer one takes the better place and its score."""
-    at = {each.id: place for place, each in enumerate(scored)}
+def _newest_first(session: Session, scored: list[_Scored]) -> None:
+    """Of memories that contradict each other the newer one takes the better place and its score; among the best."""
+    at = {each.id: place for place, each in enumerate(scored[:_SETTLED])}
     for link in session.episode_links.touching(at, CONTRADICTS):
         ends = (link.source_id, link.target_id)
         # What was found out says which is newer; of what a client says the ids tell.
@@ -308,7 +301,6 @@ def _newest_first(session: Session, scored: list[_Scored]) -> list[_Scored]:
                 replace(scored[first], score=low),
             )
             at[newer], at[older] = first, second
-    return scored
 
 
 def _contradictions(session: Session, ids: Sequence[int]) -> dict[int, set[int]]:
