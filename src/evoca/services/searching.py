@@ -25,6 +25,8 @@ _BLOCK = 32
 """Candidates that are scored together."""
 _ROUNDING = 1 + 1e-9
 """Slack of a bound that is multiplied in another order than the score."""
+_YOUNG = 0.97
+"""Where even the freshest of the first has faded below this, reading the ages of all spares scoring them."""
 CONTEXT = 30
 """The most relevant candidates that company is counted with (R in the contract's formula)."""
 
@@ -128,7 +130,7 @@ class SearchService:
         best: list[_Ranked] = []
         aged = False
         while rest and (len(best) < limit or rest[0].most >= best[-1].scoring.score):
-            if best and not aged:
+            if best and not aged and _old(best):
                 # In an old memory all fall short of what they could reach when new.
                 rest, aged = ranker.with_ages(session, rest), True
                 continue
@@ -150,6 +152,10 @@ class _Promise:
 
     most: float
     candidate: EntityCandidate
+
+
+def _old(rows: Sequence[_Ranked]) -> bool:
+    return max(row.scoring.temporal_factor for row in rows) < _YOUNG
 
 
 def _order(row: _Ranked) -> tuple[float, int]:

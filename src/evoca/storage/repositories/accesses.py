@@ -43,12 +43,13 @@ _OF = """
 SELECT a.entity_id, a.uses, a.last_access, (SELECT count(*) FROM access_log l WHERE l.entity_id = a.entity_id)
 FROM access a WHERE a.entity_id IN (SELECT value FROM json_each(:entities))
 """
+# The unary plus keeps SQLite from trying each pair of the two lists: it walks the company of the context instead.
 _TOGETHER = """
 SELECT first_id, second_id, times, last_at FROM co_occurrences
-WHERE first_id IN (SELECT value FROM json_each(:entities)) AND second_id IN (SELECT value FROM json_each(:context))
+WHERE second_id IN (SELECT value FROM json_each(:context)) AND +first_id IN (SELECT value FROM json_each(:entities))
 UNION
 SELECT first_id, second_id, times, last_at FROM co_occurrences
-WHERE second_id IN (SELECT value FROM json_each(:entities)) AND first_id IN (SELECT value FROM json_each(:context))
+WHERE first_id IN (SELECT value FROM json_each(:context)) AND +second_id IN (SELECT value FROM json_each(:entities))
 ORDER BY 1, 2
 """
 _KNOWN = """
