@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from evoca.domain.clock import Clock, Instant
@@ -168,8 +167,6 @@ class EnrichingService:
 
 def compare(older: Episode, newer: Episode, similarity: float | None) -> Contradiction | None:
     """Whether the newer memory contradicts the older one; None when unsure."""
-    if find_spec("evoca.domain.contradictions") is None:
-        return None
     from evoca.domain.contradictions import audit
 
     return audit(older.content, newer.content, similarity)
