@@ -61,6 +61,8 @@ def test_the_values_that_exclude_each_other_are_told_in_order() -> None:
         ("Marta vive en Lugo", "Tomás vive en Gijón"),
         ("Vivo en Lugo", "Vive en Gijón"),
         ("Mi hermano vive en Lugo", "Mi hermana vive en Gijón"),
+        ("Ana: Thanks, Eva! The cake is lovely.", "Ana: Yeah, Eva! See you at the lake."),
+        ("Ana: ¡Gracias!", "Ana: Hola, Eva"),
         ("Prueba 17: 812 ms", "Prueba 18: 815 ms"),
         ("Vuelo el 3 de mayo", "Vuelo el 13 de mayo"),
         ("The limit is 1 GB", "The limit is 1024 MB"),

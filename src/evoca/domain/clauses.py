@@ -106,16 +106,38 @@ def clauses(text: str, language: int) -> tuple[Clause, ...]:
     found: list[Clause] = []
     if len(text) > LONGEST:
         return ()
-    for sentence in sentences(text, language):
+    said = list(sentences(text, language))
+    for sentence in said:
         if sentence.asks or _is_unsure(sentence.tokens, language):
             continue
         subject: tuple[Item, ...] = ()
         for piece in _pieces(sentence.tokens, language):
+            if _names_speaker(piece, language, len(said) > 1):
+                continue
             clause = _Reader(piece, language).read(subject)
             if clause is not None:
                 found.append(clause)
                 subject = subject or clause.subject
     return tuple(found[:_MOST_CLAUSES])
+
+
+def _names_speaker(piece: Sequence[Token], language: int, goes_on: bool) -> bool:
+    """Whether a colon without a verb stands behind who speaks (`Ana: Thanks, Eva!`), and not behind an attribute.
+
+    `goes_on`: the text has further sentences, which no attribute's value has.
+    """
+    if all(token.folded != ":" for token in piece):
+        return False
+    at = verb_group(piece, language).begin
+    if at >= len(piece) or piece[at].folded != ":":
+        return False
+    return goes_on or piece[at + 1].folded in _INTERJECTIONS
+
+
+_INTERJECTIONS = listed(
+    "thanks thank hey hi hello wow yeah yep nope nah sure cool great awesome congrats definitely absolutely agreed bye "
+    "ok okay oh ah haha woohoo gracias hola oye guau vale claro genial enhorabuena adios"
+)
 
 
 def _is_unsure(sentence: Sequence[Token], language: int) -> bool:
