@@ -25,9 +25,9 @@ def rules(older: str, newer: str) -> bool:
 def judge_of(folder: str | None) -> Callable[[str, str], bool]:
     if folder is None:
         return rules
-    from evoca.retrieval.judges import OnnxJudge, audited
+    from evoca.retrieval.judges import audited, load_judge
 
-    model = OnnxJudge(folder)
+    model = load_judge(f"onnx:{folder}")
     return lambda older, newer: audited(older, newer, None, model) is not None
 
 

@@ -120,6 +120,7 @@ class Runtime:
         from evoca.services.forgetting import ForgettingService
         from evoca.services.graph import GraphService
         from evoca.services.indexing import IndexingService, Pace
+        from evoca.services.judging import Judging
         from evoca.services.reading import ReadingService
         from evoca.services.recalling import RecallService
         from evoca.services.reflections import ReflectionService
@@ -139,7 +140,7 @@ class Runtime:
         indexing = IndexingService(
             store,
             embedding,
-            EnrichingService(store, clock, serving, traits, owner),
+            EnrichingService(store, clock, serving, traits, owner, Judging(settings.judge, self._report)),
             clock,
             owner=owner,
             pace=Pace(settings.indexer_batch, settings.indexer_rest),

@@ -92,6 +92,12 @@ def _embedder(value: object) -> object:
     return value
 
 
+def _judge(value: object) -> object:
+    if isinstance(value, str) and value != "none" and not re.fullmatch("onnx:.+", value):
+        raise ValueError(f"{value!r} is not onnx:FOLDER or none")
+    return value
+
+
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
@@ -117,6 +123,10 @@ class Settings(BaseSettings):
     )
     embedder_model: str = Field(default="", description="The model's name at an openai:URL.")
     embedder_key: SecretStr | None = Field(default=None, description="The key for an openai:URL.")
+    judge: Annotated[str, BeforeValidator(_judge)] = Field(
+        default="none",
+        description="A local model that is asked about contradictions too: onnx:FOLDER (inference labels), or none.",
+    )
     memory_file: str = Field(
         default="",
         validation_alias="MEMORY_FILE_PATH",

@@ -33,7 +33,8 @@ from evoca.domain.predicates import (
 )
 from evoca.domain.wording import languages_of
 
-ContradictionKind = Literal["negation", "antonym", "number", "date", "value", "order"]
+ContradictionKind = Literal["negation", "antonym", "number", "date", "value", "order", "judged"]
+"""`judged`: a model says so, not the rules here."""
 LEAST_SIMILARITY = 0.15
 """Texts whose calibrated similarity is known to be less are about other things."""
 

@@ -22,6 +22,7 @@ from evoca.storage.contract import Session, Store
 if TYPE_CHECKING:
     from evoca.domain.contradictions import Contradiction
     from evoca.retrieval.embedders import Embedder
+    from evoca.services.judging import Judging
     from evoca.storage.episode_contract import PendingEnrichment
 
 DUPLICATE = 0.9
@@ -31,8 +32,11 @@ MOST_LINKS = 3
 """`similar` links that a memory gets when they are asked for, and the similarity that they need (seed 002)."""
 NEAR = 16
 """Memories that are compared with a new one, the nearest in meaning."""
-SURE = 0.75
+SURE = 0.8
 """Confidence from which on the newer of two contradicting memories of a session takes the older one's place."""
+JUDGED = 0.5
+MOST_JUDGED = 3
+"""Pairs that a judge is asked about when the rules find nothing, and the similarity that they need."""
 _LEASE: Instant = 60_000_000
 _AT_ONCE = 8
 _SWEPT = 500
@@ -50,23 +54,38 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found out about a memory. `copy_of`: an older one that means the same."""
+    """What was found out about a memory. `copy_of`: (the later one, the earlier one) of two that mean the same.
 
+    `texts`: what the memories said that it was found out from. `undecided`: (older, newer) pairs of near memories in
+    which no rule sees a contradiction, for the judge.
+    """
+
+    texts: dict[int, str]
     copy_of: tuple[int, int] | None
     similar: tuple[tuple[int, float], ...]
     disputes: tuple[Dispute, ...]
+    undecided: tuple[tuple[int, int], ...] = ()
 
 
 class EnrichingService:
     """Works off the rows of `Enrichments`; called by the indexer's thread when no vector waits."""
 
-    def __init__(self, store: Store, clock: Clock, serving: Serving, traits: Traits, owner: str) -> None:
-        """`owner` names this process in leases."""
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        serving: Serving,
+        traits: Traits,
+        owner: str,
+        judging: Judging | None = None,
+    ) -> None:
+        """`owner` names this process in leases. `judging`: a second opinion on contradictions."""
         self._store = store
         self._clock = clock
         self._serving = serving
         self._traits = traits
         self._owner = owner
+        self._judging = judging
 
     def due(self, model: str) -> bool:
         """Whether there is anything to do."""
@@ -85,7 +104,8 @@ class EnrichingService:
         for each in claimed:
             findings = self._store.read(lambda session, each=each: self._look(session, embedder, each))
             if findings is not None:
-                self._store.write(lambda session, each=each, found=findings: self._note(session, each, found))
+                judged = self._judged(findings)
+                self._store.write(lambda session, each=each, found=judged: self._note(session, each, found))
 
     def retire(self, now: Instant) -> None:
         """Memories whose time is over go COLD; critical ones have no end."""
@@ -98,7 +118,7 @@ class EnrichingService:
 
     def _look(self, session: Session, embedder: Embedder, pending: PendingEnrichment) -> Findings | None:
         """None while some part of the memory still waits for its vector."""
-        nothing = Findings(None, (), ())
+        nothing = Findings({}, None, (), ())
         collection, number = pending.collection_id, pending.episode_id
         episode = session.episodes.by_ids(collection, [number]).get(number)
         if episode is None or episode.archived_at is not None or episode.merged_into is not None:
@@ -123,9 +143,11 @@ class EnrichingService:
         disputed = {dispute.newer for dispute in disputes} | {dispute.older for dispute in disputes}
         agreeing = [(other, similarities[other]) for other in similarities if other in others and other not in disputed]
         return Findings(
+            {each.id: each.content for each in (episode, *others.values())},
             _copy_of(episode, others, agreeing),
             tuple(pair for pair in agreeing if pair[1] > LINKED)[:MOST_LINKS] if pending.auto_link else (),
             disputes,
+            self._undecided(session, episode, (others[other] for other, _ in agreeing), similarities),
         )
 
     def _disputes(
@@ -133,13 +155,39 @@ class EnrichingService:
     ) -> tuple[Dispute, ...]:
         found: list[Dispute] = []
         for other in others:
-            older, newer = sorted((episode, other), key=lambda each: (stated_at(session, each), each.id))
+            older, newer = in_order(session, episode, other)
             contradiction = compare(older, newer, similarities[other.id])
             if contradiction is not None:
                 # What is said in one session leaves the others what they share.
                 replaces = contradiction.confidence >= SURE and newer.session_id == older.session_id
                 found.append(Dispute(newer.id, older.id, contradiction, replaces))
         return tuple(found)
+
+    def _judged(self, found: Findings) -> Findings:
+        """With what the judge makes of the undecided pairs; asked outside of any transaction. It only marks."""
+        if self._judging is None:
+            return found
+        disputes = [
+            Dispute(newer, older, contradiction, replaces=False)
+            for older, newer in found.undecided
+            if (contradiction := self._judging.opinion(found.texts[older], found.texts[newer])) is not None
+        ]
+        if not disputes:
+            return found
+        disputed = {end for dispute in disputes for end in (dispute.newer, dispute.older)}
+        copy_of = None if found.copy_of is not None and disputed.issuperset(found.copy_of) else found.copy_of
+        similar = tuple(pair for pair in found.similar if pair[0] not in disputed)
+        return Findings(found.texts, copy_of, similar, (*found.disputes, *disputes))
+
+    def _undecided(
+        self, session: Session, episode: Episode, others: Iterable[Episode], similarities: dict[int, float]
+    ) -> tuple[tuple[int, int], ...]:
+        """The nearest pairs that a judge is to be asked about; none without one."""
+        if self._judging is None or not self._judging.wanted:
+            return ()
+        near = sorted(others, key=lambda each: -similarities[each.id])[:MOST_JUDGED]
+        pairs = [in_order(session, episode, other) for other in near if similarities[other.id] >= JUDGED]
+        return tuple((older.id, newer.id) for older, newer in pairs)
 
     # -- noting ----------------------------------------------------------------------------------
 
@@ -148,10 +196,9 @@ class EnrichingService:
         if not session.enrichments.finish(number, self._owner):
             return
         now = self._clock.now()
-        concerned = {number, *(other for other, _ in found.similar)}
-        concerned |= {end for dispute in found.disputes for end in (dispute.newer, dispute.older)}
-        concerned |= set(found.copy_of or ())
-        alive = session.episodes.by_ids(collection, concerned)
+        known = session.episodes.by_ids(collection, found.texts)
+        # What has got another text meanwhile is looked at anew by itself.
+        alive = {other for other, text in found.texts.items() if other in known and known[other].content == text}
         if found.copy_of is not None and all(end in alive for end in found.copy_of):
             session.episodes.mark_duplicate(*found.copy_of)
         for other, similarity in found.similar:
@@ -178,6 +225,12 @@ def stated_at(session: Session, episode: Episode) -> Instant:
         version.replaced_at for version in session.episodes.versions(episode.id) if version.content != episode.content
     ]
     return max(rewritten, default=episode.created_at)
+
+
+def in_order(session: Session, one: Episode, other: Episode) -> tuple[Episode, Episode]:
+    """(the older, the newer), by when they came to say what they say."""
+    older, newer = sorted((one, other), key=lambda each: (stated_at(session, each), each.id))
+    return older, newer
 
 
 def _copy_of(

@@ -8,45 +8,22 @@ extra `evoca[onnx]`.
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from evoca.retrieval.calibration import Calibration
 from evoca.retrieval.embedders import unavailable
 from evoca.retrieval.embedders.shared import clean
+from evoca.retrieval.onnx import model_in, open_model, read_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MODELS = ("model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
 _WINDOW = 512
 _BATCH = 8
-_HINT = "Name a folder with model.onnx (or onnx/model.onnx) and tokenizer.json, and install `evoca[onnx]`."
-
-
-class _Named(Protocol):
-    name: str
-
-
-class _Session(Protocol):
-    def get_inputs(self) -> Sequence[_Named]: ...
-    def run(self, output_names: None, input_feed: Mapping[str, NDArray[np.int64]]) -> Sequence[NDArray[np.float32]]: ...
-
-
-class _Encoding(Protocol):
-    ids: list[int]
-
-
-class _Tokenizer(Protocol):
-    def enable_truncation(self, max_length: int) -> None: ...
-    def no_padding(self) -> None: ...
-    def encode_batch(self, texts: list[str]) -> Sequence[_Encoding]: ...
 
 
 class OnnxFolder:
@@ -54,10 +31,9 @@ class OnnxFolder:
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder).expanduser()
-        path = next((self._folder / name for name in _MODELS if (self._folder / name).is_file()), None)
-        if path is None:
-            raise unavailable(f"No ONNX model in {self._folder}.", _HINT)
-        self._session, self._tokenizer = self._load(path)
+        path = model_in(self._folder, unavailable)
+        window = cast(int, self._read("sentence_bert_config.json").get("max_seq_length") or _WINDOW)
+        self._session, self._tokenizer = open_model(path, self._folder, window, unavailable)
         self._inputs = {entry.name for entry in self._session.get_inputs()}
         self._pooling = self._read_pooling()
         prompts = cast("Mapping[str, str]", self._read("config_sentence_transformers.json").get("prompts") or {})
@@ -75,33 +51,8 @@ class OnnxFolder:
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._embed([self._passage_prompt + clean(text) for text in texts])
 
-    def _load(self, path: Path) -> tuple[_Session, _Tokenizer]:
-        # Some builds of onnxruntime collect usage data from their import on, and send it.
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        try:
-            runtime, tokenizers = import_module("onnxruntime"), import_module("tokenizers")
-        except ImportError as error:
-            raise unavailable("onnxruntime and tokenizers are not installed.", _HINT) from error
-        runtime.disable_telemetry_events()
-        try:
-            session = cast(_Session, runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"]))
-            tokenizer = cast(_Tokenizer, tokenizers.Tokenizer.from_file(str(self._folder / "tokenizer.json")))
-        except Exception as error:  # both raise their own classes, some of them bare Exception
-            raise unavailable(f"{self._folder} cannot be loaded: {error}", _HINT) from error
-        window = cast(int, self._read("sentence_bert_config.json").get("max_seq_length") or _WINDOW)
-        tokenizer.enable_truncation(max_length=window)
-        tokenizer.no_padding()
-        return session, tokenizer
-
     def _read(self, name: str) -> Mapping[str, object]:
-        path = self._folder / name
-        if not path.is_file():
-            return {}
-        try:
-            found: object = json.loads(path.read_text("utf-8"))
-        except ValueError as error:
-            raise unavailable(f"{path} is not JSON.", _HINT) from error
-        return cast("Mapping[str, object]", found) if isinstance(found, dict) else {}
+        return read_json(self._folder / name, unavailable)
 
     def _read_pooling(self) -> str:
         config = self._read("1_Pooling/config.json")
