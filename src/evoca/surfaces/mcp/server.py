@@ -34,8 +34,8 @@ what may be remembered; read_graph only for small memories or pages.
 Save at once what will matter later: who people are, preferences, decisions and their reasons, state of projects, \
 results, corrections. Search before creating. One entity per person, project or thing; one short, self-contained fact \
 per observation, with its date if it has one; relations in the active voice. When a fact changes, supersede or delete \
-the old one. What happened or was decided, told in a sentence or two, goes to save_hipocampo, and search_hipocampo finds \
-it. Save no secrets and no small talk."""
+the old one. What happened or was decided, told in a sentence or two, goes to save_hipocampo, and search_hipocampo \
+finds it. Save no secrets and no small talk."""
 """What clients put before a model: at most 1 KB."""
 
 
