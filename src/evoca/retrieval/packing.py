@@ -14,7 +14,8 @@ _LONG = 3
 """A text may take this part of what is left before it is cut down to its best sentences."""
 _FIRST = 0.5
 """What the first sentence of a text is worth beyond its words: it says what the rest is about."""
-_SENTENCE = re.compile(r"[^\n.!?…]*(?:[.!?…]+(?=\s|$)|\n|[.!?…](?!\s)|$)", re.UNICODE)
+_BETWEEN = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
+"""Where one sentence ends and the next begins: never inside `3.5` or an address."""
 _GAP = " … "
 
 
@@ -53,7 +54,7 @@ def pack(query: str, pieces: Sequence[Piece], budget: int) -> list[tuple[int, st
 
 def extract(query: str, text: str, most: int) -> str:
     """At most `most` characters of a text: the sentences with most of the query's words, in order, gaps marked."""
-    sentences = [each for each in (" ".join(part.split()) for part in _SENTENCE.findall(text)) if each]
+    sentences = [each for each in (" ".join(part.split()) for part in _BETWEEN.split(text)) if each]
     wanted = [frozenset(term.alternatives) for term in query_terms(query)]
 
     def worth(at: int) -> float:
