@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from evoca.domain.clock import Clock, ShiftedClock, SystemClock
-from evoca.errors import EvocaError, InvalidInput, ShuttingDown
+from evoca.errors import EvocaError, InvalidInput, ShuttingDown, StoreReadOnly
 from evoca.operations.base import Operation, select
 from evoca.operations.catalogue import CATALOGUE
 from evoca.settings import Settings
@@ -175,7 +175,7 @@ class Runtime:
             return
         try:
             report = services.transfer.import_once(services.collection, path)
-        except InvalidInput as error:
+        except (InvalidInput, StoreReadOnly) as error:
             self._announce(f"MEMORY_FILE_PATH was not imported: {error.message}")
             return
         if report is None:

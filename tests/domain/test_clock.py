@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evoca.domain.clock import DAY, FrozenClock, ShiftedClock, SystemClock, day_of, from_iso, to_iso
+from evoca.domain.clock import DAY, FIRST, LAST, FrozenClock, ShiftedClock, SystemClock, day_of, from_iso, to_iso
 
 
 def test_iso_round_trip() -> None:
@@ -26,6 +26,22 @@ def test_order_is_by_instant_not_by_text() -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="isoformat"):
         from_iso("yesterday")
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+05:00"])
+def test_what_has_no_form_in_utc_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="years 1 to 9999"):
+        from_iso(text)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "0999-06-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_the_calendar_s_ends_can_be_written_and_read(text: str) -> None:
+    assert to_iso(from_iso(text)) == text
+
+
+def test_a_clock_beyond_the_calendar_still_shows_a_time() -> None:
+    assert to_iso(LAST + DAY) == "9999-12-31T23:59:59Z"
+    assert to_iso(FIRST - DAY) == "0001-01-01T00:00:00Z"
 
 
 @given(st.integers(0, 4_000_000_000))

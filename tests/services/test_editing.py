@@ -141,6 +141,13 @@ def test_everything_follows_and_the_old_name_leads_there(memory: Memory) -> None
     assert memory.delete_relations([WORKS])["deleted"] == [relation("Ada Lovelace", "works_at", "Lab")]
 
 
+def test_an_entity_named_by_two_of_its_names_is_deleted_once(memory: Memory) -> None:
+    memory.rename_entity("Ada", "Ada Lovelace", dry_run=False)
+    result = memory.delete_entities(["Ada", "Ada Lovelace", "Nadie"])
+    assert result["deleted"] == ["Ada"]
+    assert result["message"] == "Deleted 1 of 2 entities. Not found: Nadie"
+
+
 def test_a_former_name_can_be_taken_back(memory: Memory) -> None:
     memory.rename_entity("Ada", "Ada Lovelace", dry_run=False)
     assert memory.rename_entity("Ada Lovelace", "Ada", dry_run=False)["aliases"] == ["Ada Lovelace"]

@@ -175,3 +175,11 @@ def test_exactly_one_form_of_deletion(memory: Memory, arguments: dict[str, objec
         memory.delete_observations(**arguments)  # pyright: ignore[reportArgumentType]
     assert "deletions" in error.value.hint
     assert texts(memory, "Molino") == ["uno", "dos"]
+
+
+def test_nothing_is_superseded_by_nothing(memory: Memory) -> None:
+    details = memory.open_nodes(["Molino"], details=True)["entities"][0].get("observation_details", [])
+    with pytest.raises(InvalidInput) as error:
+        memory.add_observations([], name="Molino", supersedes=details[0]["id"])
+    assert error.value.field == "observations"
+    assert texts(memory, "Molino") == ["uno", "dos"]

@@ -74,6 +74,7 @@ def test_a_session_may_have_a_number(memory: Memory) -> None:
         ({"target_type": "entity", "content": "x"}, "target_id"),
         ({"target_type": "relation", "content": "x"}, "target_id"),
         ({"target_type": "relation", "content": "x", "from_": "Casa"}, "relationType"),
+        ({"target_type": "entity", "content": "x", "target_id": 1, "target_name": "Casa"}, "target_name"),
     ],
 )
 def test_what_is_wrong_is_named(memory: Memory, arguments: dict[str, str], field: str) -> None:

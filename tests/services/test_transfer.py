@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evoca import Memory
-from evoca.errors import InvalidInput
+from evoca.errors import EvocaError, InvalidInput
 
 
 def entity(name: str, *observations: str, kind: str = "cosa") -> str:
@@ -158,3 +158,44 @@ def test_a_missing_memory_file_is_said_and_no_obstacle(
         assert memory.read_graph() == {"entities": [], "relations": []}
     assert "was not imported" in capsys.readouterr().err
     assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_how_far_apart_a_name_stands_twice_makes_no_difference(memory: Memory, tmp_path: Path) -> None:
+    lines = [
+        entity("A", "uno", kind="T1"),
+        *(entity(f"e{number}") for number in range(600)),
+        entity("A", "dos", kind="T2"),
+    ]
+    path = write(tmp_path / "m.jsonl", *lines)
+    assert counts(memory.migrate(path)) == (601, 0, 0, 0, 0)
+    assert memory.open_nodes(["A"])["entities"] == [{"name": "A", "entityType": "T1", "observations": ["uno", "dos"]}]
+    assert counts(memory.migrate(path)) == (0, 0, 601, 0, 0)
+
+
+def test_an_unknown_user_s_home_is_named(memory: Memory) -> None:
+    with pytest.raises(InvalidInput) as error:
+        memory.migrate("~nobody-of-this-name/memory.jsonl")
+    assert error.value.field == "source_path"
+
+
+REFUSE = "CREATE TRIGGER refuse BEFORE INSERT ON entities WHEN NEW.name = 'e700' BEGIN SELECT RAISE(ABORT, 'no'); END"
+
+
+def test_an_import_that_was_cut_short_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "m.db"
+    with Memory(store, embedder="none") as memory:
+        memory.read_graph()
+    path = write(tmp_path / "memory.jsonl", *(entity(f"e{number}") for number in range(1_200)))
+    monkeypatch.setenv("MEMORY_FILE_PATH", str(path))
+    change(store, REFUSE)
+    with Memory(store, embedder="none") as memory, pytest.raises(EvocaError, match="incomplete: 500 records"):
+        memory.read_graph()
+    change(store, "DROP TRIGGER refuse")
+    with Memory(store, embedder="none") as memory:
+        assert len(memory.read_graph()["entities"]) == 1_200
+
+
+def change(store: Path, statement: str) -> None:
+    with closing(sqlite3.connect(store)) as database:
+        database.execute(statement)
+        database.commit()

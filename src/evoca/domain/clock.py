@@ -10,6 +10,9 @@ Instant = int
 """Microseconds since the Unix epoch, UTC."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST: Instant = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+LAST: Instant = (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+"""The calendar's first and last moment."""
 HOUR: Instant = 3_600_000_000
 DAY: Instant = 24 * HOUR
 
@@ -52,16 +55,20 @@ class FrozenClock:
 
 
 def to_iso(at: Instant) -> str:
-    """`2026-04-14T22:47:23Z`: UTC, whole seconds (a fraction is cut off)."""
-    return (EPOCH + timedelta(microseconds=at)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """`2026-04-14T22:47:23Z`: UTC, whole seconds (a fraction is cut off); beyond the calendar, its first or last."""
+    moment = EPOCH + timedelta(microseconds=min(max(at, FIRST), LAST))
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def from_iso(text: str) -> Instant:
-    """Read ISO 8601; a time without offset is UTC. Raises ValueError on anything else."""
+    """Read ISO 8601; a time without offset is UTC. Raises ValueError on anything else, and outside years 1 to 9999."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return (moment - EPOCH) // timedelta(microseconds=1)
+    at = (moment - EPOCH) // timedelta(microseconds=1)
+    if not FIRST <= at <= LAST:
+        raise ValueError(f"{text!r} lies outside the years 1 to 9999 of UTC")
+    return at
 
 
 def day_of(at: Instant) -> int:

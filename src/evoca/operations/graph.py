@@ -143,6 +143,10 @@ class AddObservationsInput(Input):
             raise InvalidInput("name does not go with observations that are objects", _ADD_FORMS, "name")
         if groups and (self.kind is not None or self.supersedes is not None):
             raise InvalidInput("kind and supersedes go with name and texts only", _ADD_FORMS, "kind")
+        if self.supersedes is not None and not self.observations:
+            raise InvalidInput(
+                "observations is empty: supersedes needs the text that replaces it", field="observations"
+            )
         if not groups and self.name is None and self.observations:
             raise InvalidInput("name is missing", _ADD_FORMS, "name")
         return self

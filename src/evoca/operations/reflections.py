@@ -84,6 +84,10 @@ def _add_reflection(services: Services, given: AddReflectionInput) -> AddReflect
     ends = (given.from_, given.relation_type, given.to)
     if any(end is not None for end in ends) and None in ends:
         raise InvalidInput("from, to and relationType go together", "Give all three, or target_id.", "relationType")
+    if sum(each is not None for each in (given.target_id, given.target_name, given.from_)) > 1:
+        raise InvalidInput(
+            "target_id, target_name and from/to/relationType name one target", "Give one of them.", "target_name"
+        )
     triple = None if given.from_ is None else Triple(given.from_, given.relation_type or "", given.to or "")
     target = Target(given.target_type, given.target_id, given.target_name, triple)
     row = services.reflections.add(services.collection, target, given.content, given.author, given.mood)

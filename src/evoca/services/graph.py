@@ -174,7 +174,9 @@ class GraphService:
                 release_reflections(session, entities)
                 session.entities.delete([entity.id for entity in entities])
                 session.collections.bump(collection)
-            deleted = tuple(name for name in wanted if name in found)
+            # Of several names of one entity the first counts.
+            first = {found[name].id: name for name in reversed(wanted) if name in found}
+            deleted = tuple(name for name in wanted if name in found and first[found[name].id] == name)
             return DeletedEntities(deleted, tuple(name for name in wanted if name not in found))
 
         return self._store.write(work)

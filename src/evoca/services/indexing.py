@@ -11,11 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from evoca.domain.clock import Clock, Instant
-from evoca.errors import EvocaError, ModelUnavailable
+from evoca.errors import EvocaError, ModelUnavailable, StoreReadOnly
 from evoca.services.duplicates import flag_similar
 from evoca.services.embedding import Embedding
 from evoca.storage.contract import NewVector, PendingDocument, Session, Store
@@ -237,7 +238,9 @@ class IndexingService:
             session.documents.register_model(embedder.model_id, now)
             session.metadata.set(_MODEL_KEY + self._embedding.spec, embedder.model_id)
 
-        self._store.write(work)
+        # What cannot be written can be searched as far as it has vectors.
+        with suppress(StoreReadOnly):
+            self._store.write(work)
         self._registered = True
 
     def _embed(self, embedder: Embedder, batch: list[PendingDocument]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from evoca.domain.clock import Clock, Instant
-from evoca.errors import EvocaError, InvalidInput
-from evoca.services.graph import RelationDraft, create, merge_drafts, relate
+from evoca.errors import EvocaError, InvalidInput, Unavailable
+from evoca.services.graph import EntityDraft, RelationDraft, create, merge_drafts, relate
 from evoca.services.jsonl import EntityRecord, Record, RelationRecord, Remark, read_records
 from evoca.services.rehearsing import rehearse
 from evoca.settings import Limits
@@ -53,33 +53,43 @@ class TransferService:
             raise InvalidInput(
                 "source_path is required — provide the path to an Anthropic MCP Memory JSONL file", field="source_path"
             )
-        path = Path(source_path).expanduser()
         try:
-            with path.open("rb") as lines:
-                records = list(read_records(lines, self._limits))
-        except OSError as error:
+            content = Path(source_path).expanduser().read_bytes()
+        except (OSError, RuntimeError) as error:  # RuntimeError: no such user's home
             raise InvalidInput(str(error), "Give the path of a readable file.", "source_path") from error
+        return self._import(collection, content, dry_run)
+
+    def import_once(self, collection: int, path: Path) -> ImportReport | None:
+        """Import `path` unless this very content was imported before: then None. Raises as `migrate` does.
+
+        An import that the store cut short is not done: it raises Unavailable, and is taken up again when asked again.
+        """
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InvalidInput(str(error), "Check MEMORY_FILE_PATH.", "MEMORY_FILE_PATH") from error
+        digest = hashlib.sha256(content).hexdigest()
+        key = f"imported:{collection}:{path}"
+        if self._store.read(lambda session: session.metadata.get(key)) == digest:
+            return None
+        report = self._import(collection, content, dry_run=False)
+        if report.errors:
+            raise Unavailable(
+                f"The import of {path} is incomplete: {report.errors} records could not be stored.",
+                "Try again: what is missing is imported then.",
+            )
+        self._store.write(lambda session: session.metadata.set(key, digest))
+        return report
+
+    def _import(self, collection: int, content: bytes, dry_run: bool) -> ImportReport:
+        records = list(read_records(content.split(b"\n"), self._limits))
         now = self._clock.now()
         if not dry_run:
             return _Import(records, collection, now).run(self._store.write)
-
         return rehearse(
             self._store,
             lambda session: _Import(records, collection, now, dry_run=True).run(lambda work: work(session)),
         )
-
-    def import_once(self, collection: int, path: Path) -> ImportReport | None:
-        """Import `path` unless this very content was imported before: then None. Raises as `migrate` does."""
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise InvalidInput(str(error), "Check MEMORY_FILE_PATH.", "MEMORY_FILE_PATH") from error
-        key = f"imported:{collection}:{path}"
-        if self._store.read(lambda session: session.metadata.get(key)) == digest:
-            return None
-        report = self.migrate(collection, str(path))
-        self._store.write(lambda session: session.metadata.set(key, digest))
-        return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +114,7 @@ class _Import:
         self._collection = collection
         self._now = now
         self._dry_run = dry_run
-        self._entities = [record for record in records if isinstance(record, EntityRecord)]
+        self._entities = _merged(record for record in records if isinstance(record, EntityRecord))
         self._relations = [record for record in records if isinstance(record, RelationRecord)]
         self._details = [record for record in records if isinstance(record, Remark)]
         self._unchanged = 0
@@ -146,7 +156,7 @@ class _Import:
         return stored.imported
 
     def _entity_work(self, group: Sequence[EntityRecord]) -> Callable[[Session], _Stored]:
-        drafts = merge_drafts(record.draft for record in group)
+        drafts = [record.draft for record in group]
 
         def work(session: Session) -> _Stored:
             result = create(session, self._collection, drafts, self._now)
@@ -169,6 +179,16 @@ class _Import:
             return _Stored(len(group) - existed - len(remarks), existed, remarks)
 
         return work
+
+
+def _merged(records: Iterable[EntityRecord]) -> list[EntityRecord]:
+    """One record a name, at its first line: what a file says twice does not depend on how far apart it stands."""
+    lines: dict[str, int] = {}
+    drafts: list[EntityDraft] = []
+    for record in records:
+        lines.setdefault(record.draft.name, record.line)
+        drafts.append(record.draft)
+    return [EntityRecord(lines[draft.name], draft) for draft in merge_drafts(drafts)]
 
 
 def batched(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:
