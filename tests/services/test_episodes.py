@@ -99,7 +99,7 @@ def test_dates_are_checked(memory: Memory) -> None:
 def test_the_same_again_is_refused_and_said(memory: Memory, again: str) -> None:
     first = saved(memory, "La reunión es el lunes")
     reply = memory.save_hipocampo(again)
-    assert (reply["status"], reply.get("duplicate_of")) == ("duplicate", first)
+    assert (reply["status"], reply.get("duplicate_of"), reply.get("id")) == ("duplicate", first, first)
     assert reply.get("similarity", 0) >= 0.85
     assert reply["result"].startswith(f"⚠️ Ya existe un recuerdo casi idéntico (id={first}, similitud_trgm=")
     assert "Contenido existente: La reunión es el lunes..." in reply["result"]

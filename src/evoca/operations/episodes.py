@@ -127,7 +127,7 @@ def _written(status: str, result: str, view: EpisodeView) -> MemoryWriteResult:
 
 def _refused(found: Duplicate) -> MemoryWriteResult:
     """A near-identical memory exists. Says what would have been new, so that it is not lost unseen."""
-    twin = found.twin
+    twin = found.view.episode
     result = (
         f"⚠️ Ya existe un recuerdo casi idéntico (id={twin.id}, similitud_trgm={found.similarity:.2f}). "
         f"Contenido existente: {excerpt(twin.content, cut='')}... Usa update_hipocampo(id={twin.id}) o pasa force=True."
@@ -135,6 +135,8 @@ def _refused(found: Duplicate) -> MemoryWriteResult:
     reply: MemoryWriteResult = {
         "result": result,
         "status": "duplicate",
+        "id": twin.id,
+        "tier": found.view.tier,
         "duplicate_of": twin.id,
         "similarity": round(found.similarity, 4),
         "warnings": [f"En la misma sesión ({twin.session_id or 'sin sesión'}); no se guardó nada."],

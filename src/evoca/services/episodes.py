@@ -81,9 +81,9 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """Nothing was saved: `twin` says it already. `unsaved`: fields in which what was refused went beyond it."""
+    """Nothing was saved: `view` says it already. `unsaved`: fields in which what was refused went beyond it."""
 
-    twin: Episode
+    view: EpisodeView
     similarity: float
     unsaved: tuple[str, ...]
 
@@ -136,12 +136,16 @@ class EpisodeService:
             if not force:
                 found = _twin(session, collection, row.session_id, row.content, row.signature, now)
                 if found is not None:
-                    return Duplicate(*found, _unsaved(row, found[0]))
+                    return self._duplicate(session, found, _unsaved(row, found[0]))
             number = session.episodes.insert(collection, row, now)
             session.enrichments.add(collection, number, auto_link)
             return Saved(EpisodeView(session.episodes.by_ids(collection, [number])[number], embedded=False))
 
         return self._store.write(work)
+
+    def _duplicate(self, session: Session, found: tuple[Episode, float], unsaved: tuple[str, ...]) -> Duplicate:
+        twin, similarity = found
+        return Duplicate(views_of(session, self._indexing, [twin])[0], similarity, unsaved)
 
     def _checked(self, draft: Draft) -> NewEpisode:
         content = _content(draft.content)
@@ -186,7 +190,7 @@ class EpisodeService:
             if moved and not force:
                 found = _twin(session, collection, after.session_id, after.content, mark, now, besides=number)
                 if found is not None:
-                    return Duplicate(*found, ())
+                    return self._duplicate(session, found, ())
             if changed:
                 session.episodes.update(collection, before, after, mark, now)
             if moved:
