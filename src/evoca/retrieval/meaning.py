@@ -64,6 +64,10 @@ class Meaning:
         return np.array(kept, np.float32).reshape(-1, len(self.query)), positions[known]
 
 
+GRID = np.float32(2**16)
+"""Cosines are told apart down to one part in this."""
+
+
 def find_meaning(
     session: Session,
     shard: ShardView,
@@ -81,12 +85,16 @@ def find_meaning(
     fetched: dict[int, NDArray[np.float32]] = {}
     if not isinstance(shard.vectors, ExactVectors):
         fetched = _rescore(session, shard, model, calibration, query, cosines, rows)
+    # The last bits depend on where vectors happen to stand: without them equal texts are equal in every process.
+    cosines = np.rint(cosines * GRID) / GRID
     best = np.full(len(shard.entity_ids), -np.inf, np.float32)
     np.maximum.at(best, entities, cosines)
-    winners = np.flatnonzero(cosines == best[entities])[::-1]
-    best_rows = np.full(len(best), -1, np.int64)
-    # Backwards, so that of equal ones the first stands.
-    best_rows[entities[winners]] = rows[winners]
+    winners = np.flatnonzero(cosines == best[entities])
+    # Of equal ones the earliest document stands, in whatever order their vectors came.
+    nothing = len(shard.ids)
+    best_rows = np.full(len(best), nothing, np.int64)
+    np.minimum.at(best_rows, entities[winners], rows[winners])
+    best_rows[best_rows == nothing] = -1
     best[best_rows < 0] = np.nan
     mean = (shard.mean_sum / (shard.mean_count + PRIOR)).astype(np.float32)
     return Meaning(shard, best, best_rows, query, mean, fetched)

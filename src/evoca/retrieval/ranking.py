@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from evoca.retrieval.embedders import Embedder
 
+_DIGITS = 6
+"""Of relevance and distance: what differs by rounding alone is equal, then ids decide, in every process alike."""
 MOST = 300
 """Candidates of a ranking: the best by meaning and the best by words."""
 LEADERS = 100
@@ -241,11 +243,11 @@ class Retriever:
     ) -> Ranking:
         ids, words, cosines = shard.entity_ids[finds.entities], finds.words.totals, finds.cosines
         seen = ~np.isnan(cosines)
-        distances = 1.0 - self._calibration.similarity(np.nan_to_num(cosines)).astype(np.float64)
+        distances = np.round(1.0 - self._calibration.similarity(np.nan_to_num(cosines)).astype(np.float64), _DIGITS)
         if arranged:
-            relevances = relevance(evidence, self._calibration.exponent)
+            relevances = np.round(relevance(evidence, self._calibration.exponent), _DIGITS)
         elif hits.any:
-            relevances = relevance(evidence, self._calibration.exponent) ** CONTRAST
+            relevances = np.round(relevance(evidence, self._calibration.exponent) ** CONTRAST, _DIGITS)
         else:
             relevances = np.maximum(0.0, 1.0 - distances)
         rrf = np.zeros(len(ids))
