@@ -165,3 +165,18 @@ def test_a_text_contradicts_neither_itself_nor_its_copy(text: str, ending: str) 
     assert audit(text, text + ending) is None
     if near_identical(text, text.lower()) is not None:
         assert audit(text, text.lower()) is None
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("El faro número 3 parpadea", "El faro número 4 parpadea"),
+        ("El faro num. 3 parpadea", "El faro num. 4 parpadea"),
+        ("El faro nº 3 parpadea", "El faro nº 4 parpadea"),
+        ("The lighthouse number 3 blinks", "The lighthouse number 4 blinks"),
+        ("Lighthouse #3 blinks", "Lighthouse #4 blinks"),
+    ],
+)
+def test_a_number_that_names_a_thing_tells_it_apart(older: str, newer: str) -> None:
+    assert audit(older, newer) is None
+    assert audit(newer, older) is None

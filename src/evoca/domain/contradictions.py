@@ -8,6 +8,7 @@ conditions, reports, guesses. A missed contradiction costs little; one that is n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -64,9 +65,24 @@ def audit(older: str, newer: str, similarity: float | None = None) -> Contradict
     for one in said:
         for other in now:
             found = _compare(one, other)
-            if found is not None and (best is None or found.confidence > best.confidence):
+            if found is None or (found.kind == "number" and _tell_apart(found, older, newer)):
+                continue
+            if best is None or found.confidence > best.confidence:
                 best = found
     return best
+
+
+_LABEL = re.compile(r"(?:\bn[úu]m(?:ero|\.)?|\bn\.?[º°o]\.?|\bnumber|\bno\.|\bnr\.?|#)\s*$", re.IGNORECASE)
+
+
+def _tell_apart(found: Contradiction, older: str, newer: str) -> bool:
+    """Whether the numbers are the names of two things: `el faro número 3`, `bus no. 7`."""
+    return _is_label(found.older, older) and _is_label(found.newer, newer)
+
+
+def _is_label(numeral: str, text: str) -> bool:
+    places = re.finditer(rf"(?<!\w){re.escape(numeral)}(?!\w)", text)
+    return any(_LABEL.search(text, 0, place.start()) for place in places)
 
 
 # -- two clauses ---------------------------------------------------------------------------------
