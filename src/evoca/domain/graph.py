@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from evoca.domain.clock import Instant
+from evoca.domain.facts import Scalar
 
 DEFAULT_TYPE = "Generic"
 DEFAULT_STATUS = "activo"
@@ -64,7 +65,10 @@ class NewObservation:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation or a fact: `object_id`/`object_name` name an entity, or `value` is a literal."""
+    """A relation or a fact: `object_id`/`object` name an entity, or `value` is a literal.
+
+    `active`: it has not been ended. `valid_from`: None where it was never told; it is `created_at` then.
+    """
 
     id: int
     subject_id: int
@@ -72,7 +76,7 @@ class Edge:
     predicate: str
     object_id: int | None
     object: str | None
-    value: str | None
+    value: Scalar | None
     context: str | None
     source: str | None
     confidence: float
@@ -87,11 +91,12 @@ class NewEdge:
     subject_id: int
     predicate: str
     object_id: int | None = None
-    value: str | None = None
+    value: Scalar | None = None
     context: str | None = None
     source: str | None = None
     confidence: float = 1.0
     valid_from: Instant | None = None
+    ended_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)

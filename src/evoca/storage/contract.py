@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from evoca.domain.clock import Instant
     from evoca.domain.graph import (
         Access,
-        Collection,
         CoOccurrence,
         Edge,
         Entity,
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     )
     from evoca.domain.reflections import NewReflection, Reflection
     from evoca.storage.episode_contract import Enrichments, EpisodeLinks, Episodes, Merges
+    from evoca.storage.fact_contract import Facts
+    from evoca.storage.tenancy_contract import Collections, Keys
 
 T = TypeVar("T")
 
@@ -108,18 +109,6 @@ class NewVector:
     document_id: int
     content_hash: bytes
     vector: bytes
-
-
-class Collections(Protocol):
-    def find(self, code: str) -> Collection | None: ...
-    def create(self, code: str, name: str, description: str, at: Instant) -> Collection: ...
-    def graph_version(self, collection: int) -> int:
-        """A number that grows with every committed change of the collection's graph."""
-        ...
-
-    def bump(self, collection: int) -> None:
-        """Say that the collection's graph changes in this transaction."""
-        ...
 
 
 class Entities(Protocol):
@@ -391,6 +380,10 @@ class Session(Protocol):
     def observations(self) -> Observations: ...
     @property
     def edges(self) -> Edges: ...
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def keys(self) -> Keys: ...
     @property
     def reflections(self) -> Reflections: ...
     @property
