@@ -23,6 +23,18 @@ def test_an_entity_is_read_as_it_was_written(store: Store, home: int) -> None:
     }
 
 
+def test_names_that_differ_in_case_alone_are_alike(store: Store, home: int) -> None:
+    made = [entity(store, home, name) for name in ("STRASSE", "Straße", "Strase")]
+    found = store.read(lambda s: s.entities.alike(home, ["straße", "strase", "calle"]))
+    assert {name: [each.id for each in rows] for name, rows in found.items()} == {
+        "straße": made[:2],
+        "strase": made[2:],
+    }
+    assert store.read(lambda s: s.entities.names(home)) == list(
+        zip(made, ("STRASSE", "Straße", "Strase"), strict=True)
+    )
+
+
 def test_pages_follow_the_order_of_insertion(store: Store, home: int) -> None:
     ids = [entity(store, home, name) for name in ("c", "a", "b", "d")]
     pages = store.read(lambda s: [[e.id for e in s.entities.page(home, offset, 2)] for offset in (0, 1, 3, 4)])

@@ -120,6 +120,14 @@ class Entities(Protocol):
         """As `by_names`, and by former names too, where no entity has the name now. Keys are the asked names."""
         ...
 
+    def alike(self, collection: int, names: Iterable[str]) -> dict[str, list[Entity]]:
+        """Asked name → the entities whose names are equal to it but for case, by id; absent when there is none."""
+        ...
+
+    def names(self, collection: int) -> list[tuple[int, str]]:
+        """Every entity's id and name, by id."""
+        ...
+
     def rename(self, entity: int, name: str, at: Instant) -> None:
         """Give an entity another name, which no other has; the old one becomes an alias, the indexes follow."""
         ...

@@ -36,6 +36,18 @@ class EntityRepository:
             found.update((row[0], Entity(*row[1:])) for row in rows)
         return found
 
+    def alike(self, collection: int, names: Iterable[str]) -> dict[str, list[Entity]]:
+        wanted = {name: fold_case(name) for name in names}
+        keys = json_list({signed_crc(folded) for folded in wanted.values()})
+        rows = self._connection.select(_BY_FOLDED, {"collection": collection, "keys": keys}, _Row)
+        found: dict[str, list[Entity]] = {}
+        for row in rows:
+            found.setdefault(fold_case(row[1]), []).append(Entity(*row))
+        return {name: found[folded] for name, folded in wanted.items() if folded in found}
+
+    def names(self, collection: int) -> list[tuple[int, str]]:
+        return self._connection.select(_NAMES, {"collection": collection}, tuple[int, str])
+
     def rename(self, entity: int, name: str, at: Instant) -> None:
         name = nfc(name)
         for collection, old, entity_type in self._connection.select(_TEXT_OF, {"id": entity}, tuple[int, str, str]):
@@ -127,6 +139,12 @@ SELECT a.name, e.id, e.name, e.entity_type, e.status, e.created_at, e.updated_at
 FROM aliases a JOIN entities e ON e.id = a.entity_id
 WHERE a.collection_id = :collection AND a.name IN (SELECT value FROM json_each(:names))
 """
+_BY_FOLDED = f"""
+SELECT {_COLUMNS} FROM entities
+WHERE collection_id = :collection AND folded IN (SELECT value FROM json_each(:keys))
+ORDER BY id
+"""  # noqa: S608 -- put together from constants
+_NAMES = "SELECT id, name FROM entities WHERE collection_id = :collection ORDER BY id"
 _RENAME = "UPDATE entities SET name = :name, folded = :folded, updated_at = :at WHERE id = :id"
 _ALIASES = "SELECT name FROM aliases WHERE entity_id = :id ORDER BY created_at, name"
 _ADD_ALIAS = """
