@@ -8,33 +8,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import click
 
 from evoca import __version__
 from evoca.errors import EvocaError, InvalidInput
+from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
 
 if TYPE_CHECKING:
     from evoca.operations.base import Operation
     from evoca.operations.shapes import FieldShape, Shape
-    from evoca.runtime import Runtime
-    from evoca.settings import Settings
 
-Command = TypeVar("Command", bound=Callable[..., object])
 WRONG_ARGUMENTS = 2
-
-
-def _common(command: Command) -> Command:
-    """The options of every command that works on a store."""
-    command = click.option("--collection", metavar="CODE", help="The collection to work in; made when missing.")(
-        command
-    )
-    return click.option("--store", metavar="PATH|URL", help="Where the memory is. Default: the user's data folder.")(
-        command
-    )
 
 
 class _Commands(click.Group):
@@ -62,14 +49,14 @@ def cli(context: click.Context) -> None:
 
 
 @cli.command()
-@_common
+@store_options
 @click.option("--toolsets", metavar="A,B", help="Which tools are offered. Default: all.")
 def mcp(store: str | None = None, collection: str | None = None, toolsets: str | None = None) -> None:
     """Serve MCP over stdin and stdout."""
-    settings = _settings(store=store, collection=collection, toolsets=toolsets)
-    _announce(f"store {settings.shown_location}")
+    settings = settings_of(store=store, collection=collection, toolsets=toolsets)
+    announce(f"store {settings.shown_location}")
     if sys.stdin is not None and sys.stdin.isatty():
-        _announce("this is a server for MCP clients and waits for one on stdin; Ctrl-C ends it")
+        announce("this is a server for MCP clients and waits for one on stdin; Ctrl-C ends it")
     from evoca.runtime import Runtime
     from evoca.surfaces.mcp.stdio import serve
 
@@ -77,15 +64,15 @@ def mcp(store: str | None = None, collection: str | None = None, toolsets: str |
 
 
 @cli.command()
-@_common
+@store_options
 def doctor(store: str | None, collection: str | None) -> None:
     """Check the store and the model, and tell what is there. Exit code 1 when something is wrong."""
     from evoca.surfaces.doctor import examine
 
-    findings = _with_runtime(_settings(store=store, collection=collection, indexer="false"), examine)
-    _print(findings.report)
+    findings = with_runtime(settings_of(store=store, collection=collection, indexer="false"), examine)
+    print_json(findings.report)
     for problem in findings.problems:
-        _announce(problem)
+        announce(problem)
     if findings.problems:
         raise SystemExit(1)
 
@@ -105,49 +92,8 @@ def main() -> None:
 def _fail(error: EvocaError, code: int) -> NoReturn:
     from evoca.surfaces.rendering import sentence
 
-    _announce(sentence(error))
+    announce(sentence(error))
     raise SystemExit(code)
-
-
-def _announce(message: str) -> None:
-    click.echo(f"evoca: {message}", err=True)
-
-
-def _print(value: Mapping[str, object]) -> None:
-    """As JSON on stdout; indented for a person."""
-    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
-    click.echo(text.encode("utf-8", "backslashreplace"))
-
-
-def _settings(**given: str | None) -> Settings:
-    """The process's settings, with its logs configured. Raises InvalidInput."""
-    from evoca.logs import configure
-    from evoca.settings import load_settings, unknown_variables
-
-    settings = load_settings(**given)
-    try:
-        configure(settings.log_level, settings.log_format, settings.log_path)
-    except OSError as error:
-        raise InvalidInput(
-            f"EVOCA_LOG_FILE: {settings.log_path} cannot be opened: {error.strerror}",
-            "Name a file that can be written.",
-        ) from None
-    for name in unknown_variables(os.environ):
-        _announce(f"{name} is not a setting and has no effect")
-    return settings
-
-
-Found = TypeVar("Found")
-
-
-def _with_runtime(settings: Settings, work: Callable[[Runtime], Found]) -> Found:
-    from evoca.runtime import Runtime
-
-    runtime = Runtime(settings)
-    try:
-        return work(runtime)
-    finally:
-        runtime.close()
 
 
 def _catalogue() -> tuple[Operation, ...]:
@@ -167,17 +113,17 @@ def _operation_command(operation: Operation) -> click.Command:
     options = [option for field in input_shape(operation.input_model).fields if (option := _option(field)) is not None]
     keys = {option.name: field for option, field in options}
 
-    @_common
+    @store_options
     @click.option(
         "--input", "given", metavar="JSON|@FILE|-", help="Arguments as a JSON object, a file of it, or stdin."
     )
     def run(store: str | None, collection: str | None, given: str | None, **scalars: object) -> None:
         raw = _input(given)
         raw.update({keys[name]: value for name, value in scalars.items() if value is not None})
-        settings = _settings(store=store, collection=collection)
+        settings = settings_of(store=store, collection=collection)
         from evoca.surfaces.backend import answer
 
-        _print(_with_runtime(settings, lambda runtime: answer(runtime, operation, raw)))
+        print_json(with_runtime(settings, lambda runtime: answer(runtime, operation, raw)))
 
     command = click.command(name=operation.cli, help=operation.doc, short_help=operation.title)(run)
     command.params[:0] = [option for option, _ in options]
