@@ -17,6 +17,7 @@ import apsw
 from evoca.domain.clock import SystemClock
 from evoca.storage import ledger, open_store, repositories
 from evoca.storage.sqlite import indexes
+from evoca.storage.sqlite.statements import statement
 
 STATEMENT = re.compile(r"\s*(SELECT|UPDATE|DELETE)\s")
 WHOLE = {
@@ -64,7 +65,10 @@ def test_hot_statements_scan_no_table(tmp_path: Path) -> None:
         for name, sql in statements():
             names = set(re.findall(r":(\w+)", sql))
             values = dict.fromkeys(names) if names else (None,) * sql.count("?")
-            plan = [str(row[3]) for row in cast(_Explains, opened).execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+            plan = [
+                str(row[3])
+                for row in cast(_Explains, opened).execute(f"EXPLAIN QUERY PLAN {statement(sql).text}", values)
+            ]
             found = [step for step in plan if re.match(r"SCAN (?!json_each|e VIRTUAL|\w+ VIRTUAL|CONSTANT)", step)]
             if found and name not in WHOLE:
                 scans[name] = found

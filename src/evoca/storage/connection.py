@@ -1,7 +1,8 @@
 """What the repositories need of an engine: statements, and two indexes. The SQL above it is written once.
 
-Statements use named parameters (`:name`); those that run for many rows use `?`. A list of ids or names
-is one parameter, a JSON array, taken apart by `json_each`.
+Statements use named parameters (`:name`); those that run for many rows use `?`. A list of integers or texts is one
+parameter, marked by its kind: `id IN INTS(:ids)`, `name IN TEXTS(:names)`, `FROM INTS(:ids) e` (one column, `value`).
+Each engine puts its own form in the place of the marks, once per statement. Otherwise only SQL that both speak is used.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Value = int | float | str | bytes | None
+Value = int | float | str | bytes | Sequence[int] | Sequence[str] | None
 Row = TypeVar("Row", bound=tuple[object, ...])
 
 
@@ -70,5 +71,5 @@ class Indexes(Protocol):
 
 
 def json_list(values: Iterable[int] | Iterable[str]) -> str:
-    """A list as one parameter."""
+    """A list for `json_each`, which SQLite alone knows. New statements pass lists to `INTS(:…)` and `TEXTS(:…)`."""
     return json.dumps(list(values), ensure_ascii=False)

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from evoca.domain.clock import Instant, day_of
 from evoca.domain.graph import Access, CoOccurrence
-from evoca.storage.connection import Connection, json_list
+from evoca.storage.connection import Connection
 
 
 class AccessRepository:
@@ -15,15 +15,15 @@ class AccessRepository:
         self._connection = connection
 
     def of(self, entities: Iterable[int]) -> dict[int, Access]:
-        rows = self._connection.select(_OF, {"entities": json_list(entities)}, tuple[int, int, int, int])
+        rows = self._connection.select(_OF, {"entities": list(entities)}, tuple[int, int, int, int])
         return {entity: Access(uses, last, days) for entity, uses, last, days in rows}
 
     def together(self, entities: Iterable[int], context: Iterable[int]) -> list[CoOccurrence]:
-        values = {"entities": json_list(entities), "context": json_list(context)}
+        values = {"entities": list(entities), "context": list(context)}
         return [CoOccurrence(*row) for row in self._connection.select(_TOGETHER, values, tuple[int, int, int, int])]
 
     def record(self, entities: Sequence[int], at: Instant, pairs: bool) -> None:
-        values = {"entities": json_list(dict.fromkeys(entities))}
+        values = {"entities": list(dict.fromkeys(entities))}
         known = self._connection.select(_KNOWN, values, tuple[int, int])
         day = day_of(at)
         self._connection.run_many(_USE, ((entity, collection, at) for entity, collection in known))
@@ -41,19 +41,19 @@ class AccessRepository:
 
 _OF = """
 SELECT a.entity_id, a.uses, a.last_access, (SELECT count(*) FROM access_log l WHERE l.entity_id = a.entity_id)
-FROM access a WHERE a.entity_id IN (SELECT value FROM json_each(:entities))
+FROM access a WHERE a.entity_id IN INTS(:entities)
 """
 # The unary plus keeps SQLite from trying each pair of the two lists: it walks the company of the context instead.
 _TOGETHER = """
 SELECT first_id, second_id, times, last_at FROM co_occurrences
-WHERE second_id IN (SELECT value FROM json_each(:context)) AND +first_id IN (SELECT value FROM json_each(:entities))
+WHERE second_id IN INTS(:context) AND +first_id IN INTS(:entities)
 UNION
 SELECT first_id, second_id, times, last_at FROM co_occurrences
-WHERE first_id IN (SELECT value FROM json_each(:context)) AND +second_id IN (SELECT value FROM json_each(:entities))
+WHERE first_id IN INTS(:context) AND +second_id IN INTS(:entities)
 ORDER BY 1, 2
 """
 _KNOWN = """
-SELECT id, collection_id FROM entities WHERE id IN (SELECT value FROM json_each(:entities)) ORDER BY id
+SELECT id, collection_id FROM entities WHERE id IN INTS(:entities) ORDER BY id
 """
 _USE = """
 INSERT INTO access (entity_id, collection_id, uses, last_access) VALUES (?, ?, 1, ?)

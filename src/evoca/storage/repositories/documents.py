@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evoca.domain.clock import DAY, Instant
-from evoca.storage.connection import Connection, Indexes, Value, json_list
+from evoca.storage.connection import Connection, Indexes, Value
 from evoca.storage.contract import DocumentChanges, DocumentRow, NewVector, OwnerKind, PendingDocument
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.feed import read_counter, read_feed
@@ -49,22 +49,22 @@ class DocumentRepository:
         return self._indexes.postings(collection, terms)
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
-        return dict(self._connection.select(_TEXTS, {"ids": json_list(ids)}, tuple[int, str]))
+        return dict(self._connection.select(_TEXTS, {"ids": list(ids)}, tuple[int, str]))
 
     def vectors(self, ids: Sequence[int], model: str) -> dict[int, bytes]:
-        values = {"ids": json_list(ids), "model": self._model(model)}
+        values = {"ids": list(ids), "model": self._model(model)}
         return dict(self._connection.select(_VECTORS, values, tuple[int, bytes]))
 
     def of_owners(self, owners: Iterable[int], model: str | None) -> list[DocumentRow]:
-        values = {"owners": json_list(owners), "model": self._model(model)}
+        values = {"owners": list(owners), "model": self._model(model)}
         return [DocumentRow(*row) for row in self._connection.select(_OF_OWNERS, values, _Row)]
 
     def embedded(self, owners: Iterable[int], models: Iterable[str]) -> set[int]:
-        values: dict[str, Value] = {"owners": json_list(owners), "models": json_list(models)}
+        values: dict[str, Value] = {"owners": list(owners), "models": list(models)}
         return {number for (number,) in self._connection.select(_EMBEDDED, values, tuple[int])}
 
     def owners(self, ids: Iterable[int], kind: OwnerKind) -> dict[int, int]:
-        return dict(self._connection.select(_OWNERS, {"ids": json_list(ids), "kind": int(kind)}, tuple[int, int]))
+        return dict(self._connection.select(_OWNERS, {"ids": list(ids), "kind": int(kind)}, tuple[int, int]))
 
     # -- pending work ----------------------------------------------------------------------------
 
@@ -121,19 +121,19 @@ ORDER BY d.id
 _OF_OWNERS = """
 SELECT d.id, d.collection_id, d.owner_kind, d.owner_id, d.entity_id, d.language, d.words, v.vector
 FROM (
-    SELECT f.id FROM documents f WHERE f.id IN (SELECT value FROM json_each(:owners))
+    SELECT f.id FROM documents f WHERE f.id IN INTS(:owners)
     UNION ALL
     SELECT r.id FROM documents f
     JOIN documents r ON r.id BETWEEN coalesce(f.rest, f.id + 1) AND coalesce(f.rest, f.id + 1) + f.more - 1
-    WHERE f.id IN (SELECT value FROM json_each(:owners)) AND f.owner_id = f.id AND f.more > 0
+    WHERE f.id IN INTS(:owners) AND f.owner_id = f.id AND f.more > 0
 ) i
 JOIN documents d ON d.id = i.id
 LEFT JOIN vectors v ON v.document_id = d.id AND v.model_id = :model
 ORDER BY d.id
 """
 _EMBEDDED = """
-SELECT f.id FROM documents f JOIN models m ON m.name IN (SELECT value FROM json_each(:models))
-WHERE f.id IN (SELECT value FROM json_each(:owners)) AND f.owner_id = f.id
+SELECT f.id FROM documents f JOIN models m ON m.name IN TEXTS(:models)
+WHERE f.id IN INTS(:owners) AND f.owner_id = f.id
   AND EXISTS (SELECT 1 FROM vectors v WHERE v.document_id = f.id AND v.model_id = m.id)
   AND f.more = (
     SELECT count(*) FROM vectors r
@@ -143,7 +143,7 @@ WHERE f.id IN (SELECT value FROM json_each(:owners)) AND f.owner_id = f.id
 """
 _OWNERS = """
 SELECT owner_id, entity_id FROM documents
-WHERE id IN (SELECT value FROM json_each(:ids)) AND owner_kind = :kind
+WHERE id IN INTS(:ids) AND owner_kind = :kind
 """
 _TEXTS = """
 SELECT d.id, substr(CASE d.owner_kind
@@ -155,11 +155,11 @@ SELECT d.id, substr(CASE d.owner_kind
     WHEN 3 THEN (SELECT content FROM reflections WHERE id = d.owner_id)
     WHEN 4 THEN (SELECT content FROM episodes WHERE id = d.owner_id)
 END, d.begin + 1, d.size)
-FROM documents d WHERE d.id IN (SELECT value FROM json_each(:ids))
+FROM documents d WHERE d.id IN INTS(:ids)
 """
 _VECTORS = """
 SELECT document_id, vector FROM vectors
-WHERE document_id IN (SELECT value FROM json_each(:ids)) AND model_id = :model
+WHERE document_id IN INTS(:ids) AND model_id = :model
 """
 _MODEL = "SELECT id FROM models WHERE name = :name"
 _PENDING = """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from evoca.domain.clock import Instant
 from evoca.domain.graph import Edge, NewEdge
-from evoca.storage.connection import Connection, Value, json_list
+from evoca.storage.connection import Connection, Value
 from evoca.storage.ledger import Ledger
 
 _Row = tuple[
@@ -41,7 +41,7 @@ class EdgeRepository:
         return found
 
     def touching(self, entities: Iterable[int], include_ended: bool = False) -> list[Edge]:
-        values = {"entities": json_list(entities), "ended": int(include_ended)}
+        values = {"entities": list(entities), "ended": int(include_ended)}
         return [_edge(row) for row in self._connection.select(_TOUCHING, values, _Row)]
 
     def all(self, collection: int, include_ended: bool = False) -> list[Edge]:
@@ -74,10 +74,10 @@ class EdgeRepository:
         return list(range(first, first + len(rows)))
 
     def by_ids(self, ids: Iterable[int]) -> dict[int, Edge]:
-        return {row[0]: _edge(row) for row in self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)}
+        return {row[0]: _edge(row) for row in self._connection.select(_BY_IDS, {"ids": list(ids)}, _Row)}
 
     def end(self, ids: Iterable[int], at: Instant) -> None:
-        self._connection.run(_END, {"ids": json_list(ids), "at": at})
+        self._connection.run(_END, {"ids": list(ids), "at": at})
 
     def repoint(self, edge: int, subject: int, target: int) -> None:
         self._connection.run(_REPOINT, {"id": edge, "subject": subject, "object": target})
@@ -93,7 +93,7 @@ class EdgeRepository:
         return self._connection.select(_COUNT, {"collection": collection}, tuple[int])[0][0]
 
     def degrees(self, entities: Iterable[int]) -> dict[int, int]:
-        return dict(self._connection.select(_DEGREES, {"entities": json_list(entities)}, tuple[int, int]))
+        return dict(self._connection.select(_DEGREES, {"entities": list(entities)}, tuple[int, int]))
 
 
 def _edge(row: _Row) -> Edge:
@@ -144,9 +144,9 @@ WHERE e.subject_id = :subject AND e.predicate = :predicate AND e.object_id = :ob
 """
 _TOUCHING = f"""{_SELECT}
 WHERE e.id IN (
-    SELECT id FROM edges WHERE subject_id IN (SELECT value FROM json_each(:entities))
+    SELECT id FROM edges WHERE subject_id IN INTS(:entities)
     UNION
-    SELECT id FROM edges WHERE object_id IN (SELECT value FROM json_each(:entities))
+    SELECT id FROM edges WHERE object_id IN INTS(:entities)
 )
   AND (:ended = 1 OR e.active = 1)
 ORDER BY e.id
@@ -161,10 +161,10 @@ INSERT INTO edges (id, collection_id, subject_id, predicate, object_id, value, c
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _BY_IDS = f"""{_SELECT}
-WHERE e.id IN (SELECT value FROM json_each(:ids))
-"""  # noqa: S608 -- put together from constants
+WHERE e.id IN INTS(:ids)
+"""
 _END = """
-UPDATE edges SET active = 0, ended_at = :at WHERE id IN (SELECT value FROM json_each(:ids)) AND active = 1
+UPDATE edges SET active = 0, ended_at = :at WHERE id IN INTS(:ids) AND active = 1
 """
 _REPOINT = "UPDATE edges SET subject_id = :subject, object_id = :object WHERE id = :id"
 _DROP_KNOWN_VALUES = """
@@ -193,5 +193,5 @@ SELECT e.value, (
           WHERE i.subject_id = x.object_id AND i.predicate = 'contiene' AND i.object_id = x.subject_id AND i.active = 1
       ))
 )
-FROM json_each(:entities) e
+FROM INTS(:entities) e
 """

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from evoca.domain.clock import Instant
 from evoca.domain.graph import Entity, NewEntity
 from evoca.domain.text import fold_case, nfc
-from evoca.storage.connection import Connection, Value, json_list
+from evoca.storage.connection import Connection, Value
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.passages import DocumentWriter
 
@@ -23,7 +23,7 @@ class EntityRepository:
         self._documents = documents
 
     def by_names(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
-        values = {"collection": collection, "names": json_list(nfc(name) for name in names)}
+        values = {"collection": collection, "names": [nfc(name) for name in names]}
         return {row[1]: Entity(*row) for row in self._connection.select(_BY_NAMES, values, _Row)}
 
     def resolve(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
@@ -31,14 +31,14 @@ class EntityRepository:
         found = self.by_names(collection, wanted)
         missing = [name for name in wanted if name not in found]
         if missing:
-            values = {"collection": collection, "names": json_list(missing)}
+            values = {"collection": collection, "names": list(missing)}
             rows = self._connection.select(_BY_ALIASES, values, _AliasRow)
             found.update((row[0], Entity(*row[1:])) for row in rows)
         return found
 
     def alike(self, collection: int, names: Iterable[str]) -> dict[str, list[Entity]]:
         wanted = {name: fold_case(name) for name in names}
-        keys = json_list({signed_crc(folded) for folded in wanted.values()})
+        keys = list({signed_crc(folded) for folded in wanted.values()})
         rows = self._connection.select(_BY_FOLDED, {"collection": collection, "keys": keys}, _Row)
         found: dict[str, list[Entity]] = {}
         for row in rows:
@@ -64,7 +64,7 @@ class EntityRepository:
         self._connection.run_many(_ADD_ALIAS, ((collection, name, entity, at) for name in names))
 
     def by_ids(self, ids: Iterable[int]) -> dict[int, Entity]:
-        return {row[0]: Entity(*row) for row in self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)}
+        return {row[0]: Entity(*row) for row in self._connection.select(_BY_IDS, {"ids": list(ids)}, _Row)}
 
     def page(self, collection: int, offset: int = 0, limit: int | None = None) -> list[Entity]:
         values = {"collection": collection, "offset": offset, "limit": _ALL if limit is None else limit}
@@ -77,8 +77,8 @@ class EntityRepository:
         wanted = None if types is None else self._types_like(collection, types)
         values = {
             "collection": collection,
-            "types": None if wanted is None else json_list(wanted),
-            "statuses": None if statuses is None else json_list(statuses),
+            "types": None if wanted is None else list(wanted),
+            "statuses": None if statuses is None else list(statuses),
         }
         return {entity for (entity,) in self._connection.select(_MATCHING, values, tuple[int])}
 
@@ -106,10 +106,10 @@ class EntityRepository:
                 self._documents.replace_entity(collection, entity, name, entity_type)
 
     def touch(self, ids: Iterable[int], at: Instant) -> None:
-        self._connection.run(_TOUCH, {"ids": json_list(ids), "at": at})
+        self._connection.run(_TOUCH, {"ids": list(ids), "at": at})
 
     def delete(self, ids: Sequence[int]) -> None:
-        live = self._connection.select(_LIVE_OBSERVATIONS, {"ids": json_list(ids)}, tuple[int])
+        live = self._connection.select(_LIVE_OBSERVATIONS, {"ids": list(ids)}, tuple[int])
         self._documents.drop([*ids, *(observation for (observation,) in live)])
         self._connection.run_many(_DELETE, ((entity,) for entity in ids))
 
@@ -132,16 +132,16 @@ _ALL = 9_223_372_036_854_775_807
 _COLUMNS = "id, name, entity_type, status, created_at, updated_at"
 _BY_NAMES = f"""
 SELECT {_COLUMNS} FROM entities
-WHERE collection_id = :collection AND name IN (SELECT value FROM json_each(:names))
+WHERE collection_id = :collection AND name IN TEXTS(:names)
 """  # noqa: S608 -- put together from constants
 _BY_ALIASES = """
 SELECT a.name, e.id, e.name, e.entity_type, e.status, e.created_at, e.updated_at
 FROM aliases a JOIN entities e ON e.id = a.entity_id
-WHERE a.collection_id = :collection AND a.name IN (SELECT value FROM json_each(:names))
+WHERE a.collection_id = :collection AND a.name IN TEXTS(:names)
 """
 _BY_FOLDED = f"""
 SELECT {_COLUMNS} FROM entities
-WHERE collection_id = :collection AND folded IN (SELECT value FROM json_each(:keys))
+WHERE collection_id = :collection AND folded IN INTS(:keys)
 ORDER BY id
 """  # noqa: S608 -- put together from constants
 _NAMES = "SELECT id, name FROM entities WHERE collection_id = :collection ORDER BY id"
@@ -152,7 +152,7 @@ INSERT INTO aliases (collection_id, name, entity_id, created_at) VALUES (?, ?, ?
 ON CONFLICT (collection_id, name) DO UPDATE SET entity_id = excluded.entity_id
 """
 _DROP_ALIAS = "DELETE FROM aliases WHERE collection_id = :collection AND name = :name"
-_BY_IDS = f"SELECT {_COLUMNS} FROM entities WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608 -- put together from constants
+_BY_IDS = f"SELECT {_COLUMNS} FROM entities WHERE id IN INTS(:ids)"  # noqa: S608 -- put together from constants
 _PAGE = f"""
 SELECT {_COLUMNS} FROM entities WHERE collection_id = :collection ORDER BY id LIMIT :limit OFFSET :offset
 """  # noqa: S608 -- put together from constants
@@ -161,8 +161,8 @@ _TYPES = "SELECT DISTINCT entity_type FROM entities WHERE collection_id = :colle
 _MATCHING = """
 SELECT id FROM entities
 WHERE collection_id = :collection
-  AND (:types IS NULL OR entity_type IN (SELECT value FROM json_each(:types)))
-  AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+  AND (:types IS NULL OR entity_type IN TEXTS(:types))
+  AND (:statuses IS NULL OR status IN TEXTS(:statuses))
 """
 _INSERT = """
 INSERT INTO entities (id, collection_id, name, entity_type, status, folded, created_at, updated_at)
@@ -170,8 +170,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _TEXT_OF = "SELECT collection_id, name, entity_type FROM entities WHERE id = :id"
 _UPDATE = "UPDATE entities SET entity_type = :type, status = :status, updated_at = :at WHERE id = :id"
-_TOUCH = "UPDATE entities SET updated_at = :at WHERE id IN (SELECT value FROM json_each(:ids))"
+_TOUCH = "UPDATE entities SET updated_at = :at WHERE id IN INTS(:ids)"
 _LIVE_OBSERVATIONS = """
-SELECT id FROM observations WHERE entity_id IN (SELECT value FROM json_each(:ids)) AND superseded_at IS NULL
+SELECT id FROM observations WHERE entity_id IN INTS(:ids) AND superseded_at IS NULL
 """
 _DELETE = "DELETE FROM entities WHERE id = ?"

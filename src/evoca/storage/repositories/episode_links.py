@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from evoca.domain.clock import Instant
 from evoca.domain.episodes import EpisodeLink, Merge, NewEpisodeLink
-from evoca.storage.connection import Connection, Value, json_list
+from evoca.storage.connection import Connection, Value
 from evoca.storage.episode_contract import PendingEnrichment
 from evoca.storage.ledger import Ledger
 
@@ -35,7 +35,7 @@ class EpisodeLinkRepository:
         return number
 
     def by_ids(self, collection: int, ids: Iterable[int]) -> dict[int, EpisodeLink]:
-        values: dict[str, Value] = {"collection": collection, "ids": json_list(ids)}
+        values: dict[str, Value] = {"collection": collection, "ids": list(ids)}
         return {row[0]: EpisodeLink(*row) for row in self._connection.select(_BY_IDS, values, _LinkRow)}
 
     def between(self, source: int, target: int, relation_type: str | None = None) -> list[EpisodeLink]:
@@ -43,7 +43,7 @@ class EpisodeLinkRepository:
         return [EpisodeLink(*row) for row in self._connection.select(_BETWEEN, values, _LinkRow)]
 
     def touching(self, episodes: Iterable[int], relation_type: str | None = None) -> list[EpisodeLink]:
-        values: dict[str, Value] = {"ids": json_list(episodes), "type": relation_type}
+        values: dict[str, Value] = {"ids": list(episodes), "type": relation_type}
         return [EpisodeLink(*row) for row in self._connection.select(_TOUCHING, values, _LinkRow)]
 
     def all(self, collection: int) -> list[EpisodeLink]:
@@ -53,7 +53,7 @@ class EpisodeLinkRepository:
         return {number for (number,) in self._connection.select(_LINKED, {"collection": collection}, tuple[int])}
 
     def use(self, ids: Iterable[int], at: Instant) -> None:
-        self._connection.run(_USE, {"ids": json_list(ids), "at": at})
+        self._connection.run(_USE, {"ids": list(ids), "at": at})
 
     def restore(self, collection: int, link: EpisodeLink) -> None:
         self._connection.run(
@@ -94,11 +94,11 @@ class MergeRepository:
         return number
 
     def by_ids(self, collection: int, ids: Iterable[int]) -> dict[int, Merge]:
-        values: dict[str, Value] = {"collection": collection, "ids": json_list(ids)}
+        values: dict[str, Value] = {"collection": collection, "ids": list(ids)}
         return {row[0]: Merge(*row) for row in self._connection.select(_MERGES_BY_IDS, values, _MergeRow)}
 
     def of(self, episodes: Iterable[int]) -> list[Merge]:
-        values = {"ids": json_list(episodes)}
+        values = {"ids": list(episodes)}
         return [Merge(*row) for row in self._connection.select(_MERGES_OF, values, _MergeRow)]
 
     def all(self, collection: int) -> list[Merge]:
@@ -145,7 +145,7 @@ VALUES (:id, :collection, :source, :target, :type, :weight, :at, :details)
 """
 _BY_IDS = f"""
 SELECT {_LINK_COLUMNS} FROM episode_links
-WHERE id IN (SELECT value FROM json_each(:ids)) AND collection_id = :collection
+WHERE id IN INTS(:ids) AND collection_id = :collection
 ORDER BY id
 """  # noqa: S608 -- put together from constants
 _BETWEEN = f"""
@@ -155,7 +155,7 @@ ORDER BY id
 """  # noqa: S608 -- put together from constants
 _TOUCHING = f"""
 SELECT {_LINK_COLUMNS} FROM episode_links
-WHERE (source_id IN (SELECT value FROM json_each(:ids)) OR target_id IN (SELECT value FROM json_each(:ids)))
+WHERE (source_id IN INTS(:ids) OR target_id IN INTS(:ids))
   AND (:type IS NULL OR relation_type = :type)
 ORDER BY id
 """  # noqa: S608 -- put together from constants
@@ -167,7 +167,7 @@ SELECT target_id FROM episode_links WHERE collection_id = :collection
 """
 _USE = """
 UPDATE episode_links SET last_used_at = :at
-WHERE id IN (SELECT value FROM json_each(:ids)) AND (last_used_at IS NULL OR last_used_at < :at)
+WHERE id IN INTS(:ids) AND (last_used_at IS NULL OR last_used_at < :at)
 """
 _PUT_BACK = """
 INSERT INTO episode_links (id, collection_id, source_id, target_id, relation_type, weight, created_at, last_used_at,
@@ -184,12 +184,12 @@ VALUES (:id, :collection, :survivor, :merged, :at, :details)
 """
 _MERGES_BY_IDS = f"""
 SELECT {_MERGE_COLUMNS} FROM merges
-WHERE id IN (SELECT value FROM json_each(:ids)) AND collection_id = :collection
+WHERE id IN INTS(:ids) AND collection_id = :collection
 ORDER BY id
 """  # noqa: S608 -- put together from constants
 _MERGES_OF = f"""
 SELECT {_MERGE_COLUMNS} FROM merges
-WHERE survivor_id IN (SELECT value FROM json_each(:ids)) OR merged_id IN (SELECT value FROM json_each(:ids))
+WHERE survivor_id IN INTS(:ids) OR merged_id IN INTS(:ids)
 ORDER BY id
 """  # noqa: S608 -- put together from constants
 _ALL_MERGES = f"SELECT {_MERGE_COLUMNS} FROM merges WHERE collection_id = :collection ORDER BY id"  # noqa: S608 -- put together from constants

@@ -9,7 +9,7 @@ from typing import cast
 from evoca.domain.clock import Instant
 from evoca.domain.episodes import Episode, EpisodeTraits, EpisodeVersion, NewEpisode, fold_label
 from evoca.domain.text import passages
-from evoca.storage.connection import Connection, Value, json_list
+from evoca.storage.connection import Connection, Value
 from evoca.storage.contract import NewDocument, OwnerKind
 from evoca.storage.episode_contract import EpisodeTally, TraitChanges
 from evoca.storage.ledger import Ledger
@@ -52,7 +52,7 @@ class EpisodeRepository:
     # -- reading ---------------------------------------------------------------------------------
 
     def by_ids(self, collection: int, ids: Iterable[int]) -> dict[int, Episode]:
-        values: dict[str, Value] = {"collection": collection, "ids": json_list(ids)}
+        values: dict[str, Value] = {"collection": collection, "ids": list(ids)}
         return {episode.id: episode for episode in self._episodes(_BY_IDS, values)}
 
     def alike(self, collection: int, session_id: str, signature: bytes, now: Instant) -> list[Episode]:
@@ -133,7 +133,7 @@ class EpisodeRepository:
 
     def _categories(self, ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
         found: dict[int, tuple[str, ...]] = {}
-        for number, category in self._connection.select(_CATEGORIES, {"ids": json_list(ids)}, tuple[int, str]):
+        for number, category in self._connection.select(_CATEGORIES, {"ids": list(ids)}, tuple[int, str]):
             found[number] = (*found.get(number, ()), category)
         return found
 
@@ -164,7 +164,12 @@ class EpisodeRepository:
     def update(self, collection: int, before: Episode, after: Episode, signature: bytes, at: Instant) -> None:
         self._connection.run(
             _KEEP_VERSION,
-            {"id": before.id, "collection": collection, "categories": json_list(before.categories), "at": at},
+            {
+                "id": before.id,
+                "collection": collection,
+                "categories": json.dumps(list(before.categories), ensure_ascii=False),
+                "at": at,
+            },
         )
         values: dict[str, Value] = {
             "id": before.id,
@@ -200,19 +205,19 @@ class EpisodeRepository:
         )
 
     def consolidate(self, ids: Sequence[int], nivel: str, at: Instant) -> None:
-        self._connection.run(_CONSOLIDATE, {"ids": json_list(ids), "nivel": nivel, "at": at})
+        self._connection.run(_CONSOLIDATE, {"ids": list(ids), "nivel": nivel, "at": at})
         self._documents.traits_changed(ids)
 
     def degrade(self, ids: Sequence[int], nivel: str, reason: str, at: Instant) -> None:
-        self._connection.run(_DEGRADE, {"ids": json_list(ids), "nivel": nivel, "reason": reason, "at": at})
+        self._connection.run(_DEGRADE, {"ids": list(ids), "nivel": nivel, "reason": reason, "at": at})
         self._documents.traits_changed(ids)
 
     def archive(self, ids: Sequence[int], reason: str, at: Instant) -> None:
-        self._connection.run(_ARCHIVE, {"ids": json_list(ids), "reason": reason, "at": at})
+        self._connection.run(_ARCHIVE, {"ids": list(ids), "reason": reason, "at": at})
         self._documents.forget_vectors(ids)
 
     def restore(self, collection: int, ids: Sequence[int]) -> None:
-        self._connection.run(_RESTORE, {"ids": json_list(ids)})
+        self._connection.run(_RESTORE, {"ids": list(ids)})
         self._documents.await_vectors(collection, ids)
 
     def mark_duplicate(self, episode: int, of: int | None) -> None:
@@ -223,13 +228,11 @@ class EpisodeRepository:
         self._documents.traits_changed([episode])
 
     def hide(self, ids: Sequence[int], into: int) -> None:
-        self._connection.run(_HIDE, {"ids": json_list(ids), "into": into})
+        self._connection.run(_HIDE, {"ids": list(ids), "into": into})
         self._documents.drop(ids)
 
     def unhide(self, collection: int, ids: Sequence[int]) -> None:
-        for number, content, archived in self._connection.select(
-            _UNHIDE, {"ids": json_list(ids)}, tuple[int, str, int]
-        ):
+        for number, content, archived in self._connection.select(_UNHIDE, {"ids": list(ids)}, tuple[int, str, int]):
             self._documents.rewrite(collection, _documents(number, content))
             if archived:
                 self._documents.forget_vectors([number])
@@ -238,7 +241,7 @@ class EpisodeRepository:
         self._connection.run_many(_USE, ((at, number) for number in ids))
 
     def delete(self, ids: Sequence[int]) -> None:
-        listed = {"ids": json_list(ids)}
+        listed = {"ids": list(ids)}
         freed = [number for (number,) in self._connection.select(_SUPERSEDED_BY, listed, tuple[int])]
         self._documents.drop(ids)
         self._connection.run_many(_DELETE, ((number,) for number in ids))
@@ -282,7 +285,7 @@ superseded_by, merged_into
 """
 _BY_IDS = f"""
 SELECT {_COLUMNS} FROM episodes
-WHERE id IN (SELECT value FROM json_each(:ids)) AND collection_id = :collection
+WHERE id IN INTS(:ids) AND collection_id = :collection
 ORDER BY id
 """  # noqa: S608 -- put together from constants
 _ALIKE = f"""
@@ -344,7 +347,7 @@ ORDER BY version
 _COUNT = "SELECT count(*) FROM episodes WHERE collection_id = :collection AND merged_into IS NULL"
 _CATEGORIES = """
 SELECT episode_id, category FROM episode_categories
-WHERE episode_id IN (SELECT value FROM json_each(:ids))
+WHERE episode_id IN INTS(:ids)
 ORDER BY episode_id, place
 """
 _INSERT = """
@@ -371,28 +374,28 @@ INSERT INTO episode_categories (episode_id, place, collection_id, category, fold
 """
 _CONSOLIDATE = """
 UPDATE episodes SET nivel = :nivel, consolidated_at = :at, updated_at = :at
-WHERE id IN (SELECT value FROM json_each(:ids))
+WHERE id IN INTS(:ids)
 """
 _DEGRADE = """
 UPDATE episodes SET nivel = :nivel, degraded_at = :at, degraded_reason = :reason, updated_at = :at
-WHERE id IN (SELECT value FROM json_each(:ids))
+WHERE id IN INTS(:ids)
 """
 _ARCHIVE = """
 UPDATE episodes SET archived_at = :at, archived_reason = :reason
-WHERE id IN (SELECT value FROM json_each(:ids)) AND archived_at IS NULL
+WHERE id IN INTS(:ids) AND archived_at IS NULL
 """
 _RESTORE = """
-UPDATE episodes SET archived_at = NULL, archived_reason = NULL WHERE id IN (SELECT value FROM json_each(:ids))
+UPDATE episodes SET archived_at = NULL, archived_reason = NULL WHERE id IN INTS(:ids)
 """
 _MARK_DUPLICATE = "UPDATE episodes SET possible_duplicate_of = :of WHERE id = :id"
 _SUPERSEDE = "UPDATE episodes SET superseded_by = :by WHERE id = :id"
-_HIDE = "UPDATE episodes SET merged_into = :into WHERE id IN (SELECT value FROM json_each(:ids))"
+_HIDE = "UPDATE episodes SET merged_into = :into WHERE id IN INTS(:ids)"
 _UNHIDE = """
-UPDATE episodes SET merged_into = NULL WHERE id IN (SELECT value FROM json_each(:ids))
+UPDATE episodes SET merged_into = NULL WHERE id IN INTS(:ids)
 RETURNING id, content, archived_at IS NOT NULL
 """
 _USE = """
 UPDATE episodes SET used_count = used_count + 1, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?
 """
-_SUPERSEDED_BY = "SELECT id FROM episodes WHERE superseded_by IN (SELECT value FROM json_each(:ids))"
+_SUPERSEDED_BY = "SELECT id FROM episodes WHERE superseded_by IN INTS(:ids)"
 _DELETE = "DELETE FROM episodes WHERE id = ?"

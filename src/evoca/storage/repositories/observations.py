@@ -8,7 +8,7 @@ from itertools import accumulate
 from evoca.domain.clock import Instant
 from evoca.domain.graph import DEFAULT_KIND, NewObservation, Observation
 from evoca.domain.text import passages
-from evoca.storage.connection import Connection, Value, json_list
+from evoca.storage.connection import Connection, Value
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.entities import signed_crc
 from evoca.storage.repositories.passages import DocumentWriter, observation_documents
@@ -27,9 +27,9 @@ class ObservationRepository:
     ) -> dict[int, list[Observation]]:
         wanted = list(entities)
         values = {
-            "entities": json_list(wanted),
+            "entities": list(wanted),
             "all": int(include_superseded),
-            "kinds": None if kinds is None else json_list(kinds),
+            "kinds": None if kinds is None else list(kinds),
         }
         found: dict[int, list[Observation]] = {entity: [] for entity in wanted}
         for row in self._connection.select(_OF, values, _Row):
@@ -39,22 +39,22 @@ class ObservationRepository:
     def texts_of(self, entities: Iterable[int]) -> dict[int, list[str]]:
         wanted = list(entities)
         found: dict[int, list[str]] = {entity: [] for entity in wanted}
-        for entity, content in self._connection.select(_TEXTS_OF, {"entities": json_list(wanted)}, tuple[int, str]):
+        for entity, content in self._connection.select(_TEXTS_OF, {"entities": list(wanted)}, tuple[int, str]):
             found[entity].append(content)
         return found
 
     def mostly_metadata(self, entities: Iterable[int]) -> set[int]:
-        rows = self._connection.select(_MOSTLY_METADATA, {"entities": json_list(entities)}, tuple[int])
+        rows = self._connection.select(_MOSTLY_METADATA, {"entities": list(entities)}, tuple[int])
         return {entity for (entity,) in rows}
 
     def find(self, entity: int, contents: Iterable[str]) -> dict[str, int]:
         wanted = set(contents)
-        values = {"entity": entity, "keys": json_list({signed_crc(content) for content in wanted})}
+        values = {"entity": entity, "keys": list({signed_crc(content) for content in wanted})}
         rows = self._connection.select(_FIND, values, tuple[str, int])
         return {content: number for content, number in rows if content in wanted}
 
     def by_ids(self, ids: Iterable[int]) -> dict[int, Observation]:
-        return {row[0]: _observation(row) for row in self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)}
+        return {row[0]: _observation(row) for row in self._connection.select(_BY_IDS, {"ids": list(ids)}, _Row)}
 
     def insert(self, collection: int, rows: Sequence[NewObservation], at: Instant) -> list[int]:
         if not rows:
@@ -89,7 +89,7 @@ class ObservationRepository:
         return ids
 
     def move(self, ids: Sequence[int], entity: int) -> None:
-        self._connection.run(_MOVE, {"ids": json_list(ids), "entity": entity})
+        self._connection.run(_MOVE, {"ids": list(ids), "entity": entity})
         self._documents.move(ids, entity)
 
     def rewrite(self, collection: int, observation: int, content: str, kind: str) -> None:
@@ -115,7 +115,7 @@ class ObservationRepository:
         self._connection.run_many(_DELETE, ((observation,) for observation in ids))
 
     def flag(self, ids: Iterable[int]) -> None:
-        self._connection.run(_FLAG, {"ids": json_list(ids)})
+        self._connection.run(_FLAG, {"ids": list(ids)})
 
     def flagged(self, collection: int) -> list[Observation]:
         values = {"collection": collection}
@@ -136,33 +136,33 @@ def _observation(row: _Row) -> Observation:
 _COLUMNS = "id, entity_id, content, kind, supersedes, superseded_at, similarity_flag, created_at"
 _OF = f"""
 SELECT {_COLUMNS} FROM observations
-WHERE entity_id IN (SELECT value FROM json_each(:entities))
+WHERE entity_id IN INTS(:entities)
   AND (:all = 1 OR superseded_at IS NULL)
-  AND (:kinds IS NULL OR coalesce(kind, '{DEFAULT_KIND}') IN (SELECT value FROM json_each(:kinds)))
+  AND (:kinds IS NULL OR coalesce(kind, '{DEFAULT_KIND}') IN TEXTS(:kinds))
 ORDER BY id
 """  # noqa: S608 -- put together from constants
 _TEXTS_OF = """
 SELECT entity_id, content FROM observations
-WHERE entity_id IN (SELECT value FROM json_each(:entities)) AND superseded_at IS NULL
+WHERE entity_id IN INTS(:entities) AND superseded_at IS NULL
 ORDER BY id
 """
 _MOSTLY_METADATA = """
 SELECT entity_id FROM observations
-WHERE entity_id IN (SELECT value FROM json_each(:entities)) AND superseded_at IS NULL
+WHERE entity_id IN INTS(:entities) AND superseded_at IS NULL
 GROUP BY entity_id
 HAVING 2 * sum(CASE WHEN kind = 'metadata' THEN 1 ELSE 0 END) > count(*)
 """
 _FIND = """
 SELECT content, id FROM observations
-WHERE entity_id = :entity AND content_key IN (SELECT value FROM json_each(:keys)) AND superseded_at IS NULL
+WHERE entity_id = :entity AND content_key IN INTS(:keys) AND superseded_at IS NULL
 ORDER BY id DESC
 """
-_BY_IDS = f"SELECT {_COLUMNS} FROM observations WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608 -- put together from constants
+_BY_IDS = f"SELECT {_COLUMNS} FROM observations WHERE id IN INTS(:ids)"  # noqa: S608 -- put together from constants
 _INSERT = """
 INSERT INTO observations (id, collection_id, entity_id, content, content_key, kind, supersedes, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
-_MOVE = "UPDATE observations SET entity_id = :entity WHERE id IN (SELECT value FROM json_each(:ids))"
+_MOVE = "UPDATE observations SET entity_id = :entity WHERE id IN INTS(:ids)"
 _REWRITE = """
 UPDATE observations SET content = :content, content_key = :key, kind = :kind, similarity_flag = 0
 WHERE id = :id AND superseded_at IS NULL
@@ -172,7 +172,7 @@ _SUPERSEDE = "UPDATE observations SET superseded_at = :at WHERE id = :id"
 _DELETE = "DELETE FROM observations WHERE id = ?"
 _FLAG = """
 UPDATE observations SET similarity_flag = 1
-WHERE id IN (SELECT value FROM json_each(:ids)) AND similarity_flag = 0
+WHERE id IN INTS(:ids) AND similarity_flag = 0
 """
 _FLAGGED = f"""
 SELECT {_COLUMNS} FROM observations

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from evoca.domain.graph import DEFAULT_TYPE
 from evoca.domain.text import Passage, analyse
-from evoca.storage.connection import Connection, Terms, Value, json_list
+from evoca.storage.connection import Connection, Terms, Value
 from evoca.storage.contract import NewDocument, OwnerKind
 from evoca.storage.ledger import Ledger
 
@@ -51,14 +51,14 @@ class DocumentWriter:
     def move(self, owners: Sequence[int], entity: int) -> None:
         """Let the documents of these owners lead to another entity."""
         ids = self._documents_of(owners)
-        self._connection.run(_MOVE_DOCUMENTS, {"ids": json_list(ids), "entity": entity})
+        self._connection.run(_MOVE_DOCUMENTS, {"ids": list(ids), "entity": entity})
         self._ledger.documents_changed(ids)
 
     def forget_vectors(self, owners: Sequence[int]) -> None:
         """Owners are found by their words only from now on: their vectors and pending work go."""
         ids = self._documents_of(owners)
-        self._connection.run(_DELETE_VECTORS, {"ids": json_list(ids)})
-        self._connection.run(_DELETE_PENDING, {"ids": json_list(ids)})
+        self._connection.run(_DELETE_VECTORS, {"ids": list(ids)})
+        self._connection.run(_DELETE_PENDING, {"ids": list(ids)})
         self._ledger.documents_changed(ids)
 
     def await_vectors(self, collection: int, owners: Sequence[int]) -> None:
@@ -113,7 +113,7 @@ class DocumentWriter:
         self._ledger.documents_changed(ids)
 
     def _documents_of(self, owners: Sequence[int]) -> list[int]:
-        rows = self._connection.select(_DOCUMENTS_OF, {"owners": json_list(owners)}, tuple[int, int, int])
+        rows = self._connection.select(_DOCUMENTS_OF, {"owners": list(owners)}, tuple[int, int, int])
         first = [owner for owner, _rest, _more in rows]
         return first + [rest + part for _owner, rest, more in rows for part in range(more)]
 
@@ -143,11 +143,11 @@ def observation_documents(observation: int, entity: int, pieces: Sequence[Passag
 
 _DOCUMENTS_OF = """
 SELECT id, coalesce(rest, id + 1), more FROM documents
-WHERE id IN (SELECT value FROM json_each(:owners)) AND owner_id = id
+WHERE id IN INTS(:owners) AND owner_id = id
 """
-_MOVE_DOCUMENTS = "UPDATE documents SET entity_id = :entity WHERE id IN (SELECT value FROM json_each(:ids))"
-_DELETE_VECTORS = "DELETE FROM vectors WHERE document_id IN (SELECT value FROM json_each(:ids))"
-_DELETE_PENDING = "DELETE FROM pending WHERE document_id IN (SELECT value FROM json_each(:ids))"
+_MOVE_DOCUMENTS = "UPDATE documents SET entity_id = :entity WHERE id IN INTS(:ids)"
+_DELETE_VECTORS = "DELETE FROM vectors WHERE document_id IN INTS(:ids)"
+_DELETE_PENDING = "DELETE FROM pending WHERE document_id IN INTS(:ids)"
 _DELETE_DOCUMENT = "DELETE FROM documents WHERE id = :id"
 _DELETE_DOCUMENTS = "DELETE FROM documents WHERE id = ?"
 _INSERT_DOCUMENT = """

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from evoca.domain.clock import Instant
 from evoca.domain.reflections import NewReflection, Reflection
 from evoca.domain.text import passages
-from evoca.storage.connection import Connection, Value, json_list
+from evoca.storage.connection import Connection, Value
 from evoca.storage.contract import NewDocument, OwnerKind
 from evoca.storage.ledger import Ledger
 from evoca.storage.repositories.passages import DocumentWriter
@@ -47,13 +47,13 @@ class ReflectionRepository:
         return number
 
     def by_ids(self, ids: Iterable[int]) -> dict[int, Reflection]:
-        rows = self._connection.select(_BY_IDS, {"ids": json_list(ids)}, _Row)
+        rows = self._connection.select(_BY_IDS, {"ids": list(ids)}, _Row)
         return {row[0]: Reflection(*row) for row in rows}
 
     def about(self, target_type: str, targets: Iterable[int]) -> dict[int, list[Reflection]]:
         wanted = list(targets)
         found: dict[int, list[Reflection]] = {target: [] for target in wanted}
-        values = {"type": target_type, "targets": json_list(wanted)}
+        values = {"type": target_type, "targets": list(wanted)}
         for row in self._connection.select(_ABOUT, values, _Row):
             found[row[2] or 0].append(Reflection(*row))
         return found
@@ -68,9 +68,7 @@ class ReflectionRepository:
         return {number for (number,) in self._connection.select(_MATCHING, values, tuple[int])}
 
     def relations_at(self, entities: Iterable[int]) -> list[int]:
-        return [
-            number for (number,) in self._connection.select(_RELATIONS_AT, {"ids": json_list(entities)}, tuple[int])
-        ]
+        return [number for (number,) in self._connection.select(_RELATIONS_AT, {"ids": list(entities)}, tuple[int])]
 
     def release(self, target_type: str, targets: Sequence[tuple[int, str]]) -> None:
         self._connection.run_many(_RELEASE, ((name, target_type, target) for target, name in targets))
@@ -87,10 +85,10 @@ _INSERT = """
 INSERT INTO reflections (id, collection_id, target_type, target_id, author, mood, content, created_at)
 VALUES (:id, :collection, :target_type, :target_id, :author, :mood, :content, :at)
 """
-_BY_IDS = f"SELECT {_COLUMNS} FROM reflections WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608 -- put together from constants
+_BY_IDS = f"SELECT {_COLUMNS} FROM reflections WHERE id IN INTS(:ids)"  # noqa: S608 -- put together from constants
 _ABOUT = f"""
 SELECT {_COLUMNS} FROM reflections
-WHERE target_type = :type AND target_id IN (SELECT value FROM json_each(:targets))
+WHERE target_type = :type AND target_id IN INTS(:targets)
 ORDER BY id
 """  # noqa: S608 -- put together from constants
 _MATCHING = """
@@ -101,7 +99,7 @@ WHERE collection_id = :collection AND (:author IS NULL OR author = :author) AND 
 _RELATIONS_AT = """
 SELECT DISTINCT r.target_id FROM reflections r JOIN edges e ON e.id = r.target_id
 WHERE r.target_type = 'relation'
-  AND (e.subject_id IN (SELECT value FROM json_each(:ids)) OR e.object_id IN (SELECT value FROM json_each(:ids)))
+  AND (e.subject_id IN INTS(:ids) OR e.object_id IN INTS(:ids))
 """
 _RELEASE = """
 UPDATE reflections SET target_type = 'global', target_id = NULL, former_target = ?

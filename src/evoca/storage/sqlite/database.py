@@ -13,6 +13,7 @@ import apsw
 
 from evoca.storage.connection import Row, Value
 from evoca.storage.sqlite.faults import translated
+from evoca.storage.sqlite.statements import statement
 
 _STATEMENTS = 200
 _ALL_PAGES = 0xFFFFFFFF
@@ -75,13 +76,15 @@ class Database:
 
     def select(self, sql: str, values: Mapping[str, Value], shape: type[Row]) -> list[Row]:  # noqa: ARG002 -- for types
         try:
-            return cast(list[Row], self._statements.execute(sql, values).fetchall())
+            known = statement(sql)
+            return cast(list[Row], self._statements.execute(known.text, known.bound(values)).fetchall())
         except apsw.Error as fault:
             raise translated(fault, self.location) from fault
 
     def run(self, sql: str, values: Mapping[str, Value]) -> None:
         try:
-            self._statements.execute(sql, values).fetchall()
+            known = statement(sql)
+            self._statements.execute(known.text, known.bound(values)).fetchall()
         except apsw.Error as fault:
             raise translated(fault, self.location) from fault
 

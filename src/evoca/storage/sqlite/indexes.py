@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evoca.domain.text import fold_case
-from evoca.storage.connection import SubstringHits, Terms, json_list
+from evoca.storage.connection import SubstringHits, Terms
 from evoca.storage.sqlite.database import Database
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SqliteIndexes:
         known = [row for row in changed if row <= reach]
         if known:
             self._database.run_many(_DELETE_SUBSTRINGS, ((row,) for row in known))
-            values = {"ids": json_list(known)}
+            values = {"ids": list(known)}
             self._add_substrings(
                 self._database.select(_ENTITIES_BY_ID, values, tuple[int, str, str]),
                 self._database.select(_OBSERVATIONS_BY_ID, values, tuple[int, str]),
@@ -146,8 +146,8 @@ _REACH = "SELECT value FROM counters WHERE name = 'substrings'"
 _SET_REACH = "UPDATE counters SET value = :reach WHERE name = 'substrings'"
 _NEW_ENTITIES = "SELECT id, name, entity_type FROM entities WHERE id > :reach"
 _NEW_OBSERVATIONS = "SELECT id, content FROM observations WHERE id > :reach AND superseded_at IS NULL"
-_ENTITIES_BY_ID = "SELECT id, name, entity_type FROM entities WHERE id IN (SELECT value FROM json_each(:ids))"
+_ENTITIES_BY_ID = "SELECT id, name, entity_type FROM entities WHERE id IN INTS(:ids)"
 _OBSERVATIONS_BY_ID = """
 SELECT id, content FROM observations
-WHERE id IN (SELECT value FROM json_each(:ids)) AND superseded_at IS NULL
+WHERE id IN INTS(:ids) AND superseded_at IS NULL
 """
