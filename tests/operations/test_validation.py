@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from pydantic import AliasChoices, Field, model_validator
 
 from evoca.errors import InvalidInput, LimitExceeded
-from evoca.operations.base import AtMost, Hidden, Id, Input, Limit, Name, Offset, Query, Text, TextOr
+from evoca.operations.base import AtMost, Hidden, Id, Input, Limit, Name, NotBlank, Offset, Query, Text, TextOr
+from evoca.operations.inputs import EveryItem, Longest
+from evoca.operations.schema import input_schema
 from evoca.operations.validation import Validator
 from evoca.settings import Limits
 
@@ -220,3 +222,85 @@ def test_whatever_comes_is_checked_or_refused_in_our_words(raw: dict[str, object
         assert len(checked.query) <= LIMITS.query
         assert 1 <= checked.limit <= LIMITS.limit
         assert "\0" not in checked.query
+
+
+class Row(Input):
+    name: Name
+    value: Annotated[str | int | float | bool, NotBlank(), Longest(5)] | None = None
+    weight: Annotated[float, Field(ge=0, le=1)] | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Row:
+        if self.value == "no":
+            raise InvalidInput("value: no is not taken", "Say yes.", "value")
+        if self.value is None and self.weight is None:
+            raise InvalidInput("needs a value or a weight")
+        return self
+
+
+class Rows(Input):
+    rows: Annotated[list[Row], Longest(4), EveryItem()]
+
+
+ROWS = Validator(Rows)
+
+
+def test_every_bad_row_is_named_in_one_error() -> None:
+    rows: list[object] = [
+        {"name": "a", "value": "yes"},
+        {"name": " ", "value": "yes"},
+        {"name": "b", "value": "no"},
+        {"name": "c"},
+    ]
+    with pytest.raises(InvalidInput) as error:
+        ROWS.check({"rows": rows}, LIMITS)
+    assert error.value.message == (
+        "rows[1].name: must not be blank; rows[2].value: no is not taken; rows[3]: needs a value or a weight"
+    )
+    assert error.value.field == "rows[1].name"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"name": "a", "value": "sixsix"}, "rows[0].value too long: 6 > 5 characters. Shorten it."),
+        ({"name": "a", "value": " "}, "rows[0].value: must not be blank"),
+        ({"name": "a", "value": ["x"]}, "rows[0].value: expected a text, a number or true or false, got a list"),
+        ({"name": "a", "value": float("nan")}, "rows[0].value: expected a number, got nan"),
+        ({"name": "a", "value": 10**400}, "rows[0].value: expected a number of at most 300 digits"),
+    ],
+)
+def test_values_that_do_not_fit_are_refused(row: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        ROWS.check({"rows": [row]}, LIMITS)
+    assert error.value.message == message
+
+
+def test_a_list_of_a_fixed_length_is_not_exceeded() -> None:
+    with pytest.raises(LimitExceeded, match=r"rows too long: 5 > 4 items\. Split the call\."):
+        ROWS.check({"rows": [{"name": "a", "value": 1}] * 5}, LIMITS)
+
+
+@pytest.mark.parametrize(("given_value", "kept"), [("x", "x"), (5, 5), (5.0, 5), (1.5, 1.5), (True, True), ("5", "5")])
+def test_a_value_keeps_its_kind(given_value: object, kept: object) -> None:
+    checked = ROWS.check({"rows": [{"name": "a", "value": given_value}]}, LIMITS)
+    assert isinstance(checked, Rows)
+    assert (checked.rows[0].value, type(checked.rows[0].value)) == (kept, type(kept))
+
+
+def test_fixed_lengths_and_kinds_of_values_are_published() -> None:
+    assert input_schema(Rows)["properties"] == {
+        "rows": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "value": {"anyOf": [{"type": "string", "maxLength": 5}, {"type": "number"}, {"type": "boolean"}]},
+                    "weight": {"type": "number", "minimum": 0, "maximum": 1},
+                },
+                "required": ["name"],
+            },
+            "maxItems": 4,
+        }
+    }

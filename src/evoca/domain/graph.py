@@ -17,13 +17,18 @@ INVERSES = {"contiene": "parte_de", "parte_de": "contiene"}
 """Predicates whose inverse is made, ended and deleted with them (seed 000, `end_relation`)."""
 
 
-_TYPED_NAME = re.compile(r"([a-z][a-z0-9_-]*):[^\s:/]\S*")
+_TYPED_NAME = re.compile(r"([a-z][a-z0-9_-]*):([^\s:/]\S*)")
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Type and id of a name of the form `type:id`; of any other one no type and the whole name."""
+    typed = _TYPED_NAME.fullmatch(name)
+    return (typed[1], typed[2]) if typed else ("", name)
 
 
 def type_of_name(name: str) -> str:
     """The type that an entity gets when none is given: `user` for `user:maya`, else the default."""
-    typed = _TYPED_NAME.fullmatch(name)
-    return typed[1] if typed else DEFAULT_TYPE
+    return split_name(name)[0] or DEFAULT_TYPE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What an operation's input model is made of: the base class, the usual field types, their markers.
 
-Supported annotations: `str`, `int`, `float`, `bool`, `Literal` of strings, `list[...]`, an `Input` class,
-`TextOr[an Input class]`, each also as `... | None`. A field that may be left out has a default.
+Supported annotations: `str`, `int`, `float`, `bool`, `Scalar` (any of these), `Literal` of strings, `list[...]`, an
+`Input` class, `TextOr[an Input class]`, each also as `... | None`. A field that may be left out has a default.
 """
 
 from __future__ import annotations
@@ -36,6 +36,18 @@ class AtMost:
 
     limit: LimitName
     sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Longest:
+    """Marks a text or list with a length that the contract fixes: characters or items at most. It is published."""
+
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class EveryItem:
+    """Marks a list of objects of which every bad one is named in one error, not just the first."""
 
 
 @dataclass(frozen=True, slots=True)

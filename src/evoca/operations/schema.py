@@ -17,6 +17,7 @@ from evoca.operations.shapes import (
     NullableShape,
     NumberShape,
     ObjectShape,
+    ScalarShape,
     Shape,
     TextOrObjectShape,
     TextShape,
@@ -51,9 +52,10 @@ def _of_input(shape: Shape) -> JsonSchema:
     match shape:
         case NullableShape(of=inner):
             return _of_input(inner)
-        case ListShape(item=item, at_least=at_least):
+        case ListShape(item=item, at_least=at_least, longest=longest):
             array: JsonSchema = {"type": "array", "items": _of_input(item)}
-            return array | ({"minItems": at_least} if at_least else {})
+            array |= {"minItems": at_least} if at_least else {}
+            return array | ({"maxItems": longest} if longest else {})
         case ObjectShape(fields=fields):
             return _object(fields)
         case TextOrObjectShape(text=text, object=described):
@@ -84,8 +86,11 @@ def _described(field: FieldShape, schema: JsonSchema) -> JsonSchema:
 
 def _of_scalar(shape: Shape) -> JsonSchema:
     match shape:
-        case TextShape(choices=choices):
-            return {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
+        case TextShape(choices=choices, longest=longest):
+            text: JsonSchema = {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
+            return text | ({"maxLength": longest} if longest else {})
+        case ScalarShape():
+            return {"anyOf": [_of_scalar(shape.text), {"type": "number"}, {"type": "boolean"}]}
         case NumberShape(whole=whole, least=least, most=most):
             number: JsonSchema = {"type": "integer" if whole else "number"}
             if least is not None:

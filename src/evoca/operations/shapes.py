@@ -22,16 +22,17 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-from evoca.operations.inputs import AtMost, Hidden, Input, NotBlank
+from evoca.operations.inputs import AtMost, EveryItem, Hidden, Input, Longest, NotBlank
 
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """A string. `choices`: the only values, when there are any."""
+    """A string. `choices`: the only values, when there are any. `longest`: as the contract fixes it."""
 
     choices: tuple[str, ...] = ()
     not_blank: bool = False
     at_most: AtMost | None = None
+    longest: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,21 @@ class FlagShape:
 
 
 @dataclass(frozen=True, slots=True)
+class ScalarShape:
+    """A text, a number or a boolean."""
+
+    text: TextShape
+
+
+@dataclass(frozen=True, slots=True)
 class ListShape:
+    """`every_fault`: all bad items are told, not just the first."""
+
     item: Shape
     at_least: int = 0
     at_most: AtMost | None = None
+    longest: int | None = None
+    every_fault: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +82,11 @@ class FieldShape:
 
 @dataclass(frozen=True, slots=True)
 class ObjectShape:
-    """An object with these keys. `title`: the class that it was read from."""
+    """An object with these keys. `title`: the class that it was read from; `model`: the same, if it is an input."""
 
     title: str
     fields: tuple[FieldShape, ...]
+    model: type[Input] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +110,22 @@ class NullableShape:
 
 
 Shape = (
-    TextShape | NumberShape | FlagShape | ListShape | ObjectShape | TextOrObjectShape | AnythingShape | NullableShape
+    TextShape
+    | NumberShape
+    | FlagShape
+    | ScalarShape
+    | ListShape
+    | ObjectShape
+    | TextOrObjectShape
+    | AnythingShape
+    | NullableShape
 )
 
 
 def input_shape(model: type[Input]) -> ObjectShape:
     """The shape of an input model. Raises TypeError for an annotation that inputs do not support."""
-    return ObjectShape(model.__name__, tuple(_input_field(name, info) for name, info in model.model_fields.items()))
+    fields = tuple(_input_field(name, info) for name, info in model.model_fields.items())
+    return ObjectShape(model.__name__, fields, model)
 
 
 def _input_field(name: str, info: FieldInfo) -> FieldShape:
@@ -191,6 +213,8 @@ def _one_of(members: list[Shape]) -> Shape:
     match members:
         case [TextShape() as text, ObjectShape() as described]:
             return TextOrObjectShape(text, described)
+        case [TextShape() as text, NumberShape(), NumberShape(), FlagShape()]:
+            return ScalarShape(text)
         case _:
             objects = [each for each in members if isinstance(each, ObjectShape)]
             return _merged(objects) if len(objects) == len(members) else AnythingShape()
@@ -214,6 +238,10 @@ def _with_marks(shape: Shape, marks: tuple[object, ...]) -> Shape:
         match shape, mark:
             case ((TextShape() | NumberShape() | ListShape()), AtMost()):
                 shape = replace(shape, at_most=mark)
+            case ((TextShape() | ListShape()), Longest(most=longest)):
+                shape = replace(shape, longest=longest)
+            case ListShape(), EveryItem():
+                shape = replace(shape, every_fault=True)
             case TextShape(), NotBlank():
                 shape = replace(shape, not_blank=True)
             case NumberShape(), Ge(ge=int() | float() as least):

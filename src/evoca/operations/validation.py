@@ -24,6 +24,7 @@ from evoca.operations.shapes import (
     NullableShape,
     NumberShape,
     ObjectShape,
+    ScalarShape,
     Shape,
     TextOrObjectShape,
     TextShape,
@@ -106,6 +107,24 @@ def _exceeded(mark: AtMost, given: int | str, most: int) -> _Fault:
     return _Fault(make)
 
 
+def _too_long(how: str) -> _Fault:
+    def make(steps: tuple[Step, ...]) -> InvalidInput:
+        path = path_of(steps)
+        return LimitExceeded(f"{path} too long: {how}", field=path)
+
+    return _Fault(make)
+
+
+def _together(faults: list[_Fault]) -> _Fault:
+    """Several refusals as one that names them all."""
+
+    def make(steps: tuple[Step, ...]) -> InvalidInput:
+        errors = [fault.make((*steps, *reversed(fault.steps))) for fault in faults]
+        return InvalidInput("; ".join(error.message for error in errors), errors[0].hint, field=errors[0].field)
+
+    return faults[0] if len(faults) == 1 else _Fault(make)
+
+
 _SENTENCES: dict[LimitName, str] = {
     "items": "Too many items in {path}: {n} > {most}. Split the call.",
     "text": "{path} too long: {n} > {most} characters. Shorten or split it.",
@@ -124,6 +143,8 @@ def _compile(shape: Shape) -> Check:
             return _number_check(shape)
         case FlagShape():
             return _flag
+        case ScalarShape(text=text):
+            return _scalar_check(text)
         case ListShape():
             return _list_check(shape)
         case ObjectShape():
@@ -137,11 +158,13 @@ def _compile(shape: Shape) -> Check:
 
 
 def _text_check(shape: TextShape) -> Check:
-    mark, choices, not_blank = shape.at_most, frozenset(shape.choices), shape.not_blank
+    mark, choices, not_blank, longest = shape.at_most, frozenset(shape.choices), shape.not_blank, shape.longest
 
     def check(value: object, limits: Limits) -> object:
         if not isinstance(value, str):
             raise _refuse(f"expected a text, got {_kind(value)}")
+        if longest is not None and len(value) > longest:
+            raise _too_long(f"{len(value)} > {longest} characters. Shorten it.")
         if mark is not None and len(value) > (most := _limit(limits, mark.limit)):
             raise _exceeded(mark, len(value), most)
         if "\0" in value:
@@ -202,8 +225,26 @@ def _flag(value: object, _limits: Limits) -> object:
     return value
 
 
+def _scalar_check(shape: TextShape) -> Check:
+    text, number = _text_check(shape), _number_check(NumberShape(whole=False))
+
+    def check(value: object, limits: Limits) -> object:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, int | float):
+            number(value, limits)
+            # JSON knows one kind of number: 5.0 is 5.
+            return int(value) if isinstance(value, float) and value.is_integer() else value
+        if not isinstance(value, str):
+            raise _refuse(f"expected a text, a number or true or false, got {_kind(value)}")
+        return text(value, limits)
+
+    return check
+
+
 def _list_check(shape: ListShape) -> Check:
-    item, mark, at_least = _compile(shape.item), shape.at_most, shape.at_least
+    mark, at_least, longest = shape.at_most, shape.at_least, shape.longest
+    item = _row_check(shape.item) if shape.every_fault else _compile(shape.item)
     example = _example_text(shape)
 
     def check(value: object, limits: Limits) -> object:
@@ -214,18 +255,53 @@ def _list_check(shape: ListShape) -> Check:
         items = cast("list[object]", value)
         if mark is not None and len(items) > (most := _limit(limits, mark.limit)):
             raise _exceeded(mark, len(items), most)
+        if longest is not None and len(items) > longest:
+            raise _too_long(f"{len(items)} > {longest} items. Split the call.")
         if len(items) < at_least:
             raise _refuse(f"needs at least {at_least} item{'s' if at_least > 1 else ''}", f"Example: {example}")
         checked: list[object] = []
-        try:
-            for each in items:
-                checked.append(item(each, limits))  # noqa: PERF401 - its length is the index of what was refused
-        except _Fault as fault:
-            fault.steps.append(len(checked))
-            raise
+        faults: list[_Fault] = []
+        for index, each in enumerate(items):
+            try:
+                checked.append(item(each, limits))
+            except _Fault as fault:
+                fault.steps.append(index)
+                if not shape.every_fault:
+                    raise
+                faults.append(fault)
+        if faults:
+            raise _together(faults)
         return checked
 
     return check
+
+
+def _row_check(shape: Shape) -> Check:
+    """As the shape's check, and by the model's own rules too: what they refuse is told with the other rows' faults."""
+    check, model = _compile(shape), shape.model if isinstance(shape, ObjectShape) else None
+
+    def check_row(value: object, limits: Limits) -> object:
+        checked = check(value, limits)
+        try:
+            if model is not None:
+                model.model_validate(checked)
+        except InvalidInput as error:
+            raise _inside(error) from None
+        return checked
+
+    return check_row
+
+
+def _inside(error: InvalidInput) -> _Fault:
+    """A model's refusal of an item: its sentence begins with its field, which stands behind the item's path."""
+
+    def make(steps: tuple[Step, ...]) -> InvalidInput:
+        path = path_of(steps)
+        joint = "." if error.field and error.message.startswith(error.field) else ": "
+        field = f"{path}.{error.field}" if error.field else path
+        return InvalidInput(f"{path}{joint}{error.message}", error.hint, field=field)
+
+    return _Fault(make)
 
 
 def _object_check(shape: ObjectShape, root: bool = False) -> Check:
@@ -351,6 +427,8 @@ def _example(shape: Shape) -> object:
             return int(least or 1)
         case FlagShape():
             return True
+        case ScalarShape():
+            return "…"
         case ListShape(item=item):
             return [_example(item)]
         case ObjectShape(fields=fields):
