@@ -45,6 +45,7 @@ __all__ = [
     "Offset",
     "Operation",
     "Query",
+    "RestMethod",
     "Text",
     "TextOr",
     "Toolset",
@@ -56,6 +57,7 @@ __all__ = [
 Toolset = Literal["graph", "graph-upkeep", "hipocampo", "hipocampo-upkeep", "facts"]
 Family = Literal["graph", "hipocampo", "facts"]
 """How errors look: see `surfaces.rendering`."""
+RestMethod = Literal["GET", "POST"]
 
 TOOLSETS: tuple[Toolset, ...] = ("graph", "graph-upkeep", "hipocampo", "hipocampo-upkeep", "facts")
 _FAMILIES: dict[Toolset, Family] = {
@@ -85,7 +87,7 @@ class Operation:
 
     `listed`: shown in listings (an unlisted one can still be called). `drop_in`: the official memory server has it.
     `aliases`: further names it is called by. `cli`: the command's name, default the operation's with hyphens.
-    `rest_path`: default `/v1/<name>`.
+    `rest_path`: default `/v1/<name>`. `rest_method`: GET only for what takes no arguments.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Operation:
     input_model: type[Input]
     result_type: type[Mapping[str, object]]
     rest_path: str
+    rest_method: RestMethod
     cli: str
     aliases: tuple[str, ...]
     listed: bool
@@ -140,6 +143,7 @@ def operation(
     toolset: Toolset,
     hints: Hints,
     rest_path: str | None = None,
+    rest_method: RestMethod = "POST",
     cli: str | None = None,
     aliases: tuple[str, ...] = (),
     listed: bool = True,
@@ -162,6 +166,7 @@ def operation(
         input_model=input,
         result_type=result,
         rest_path=rest_path or f"/v1/{name}",
+        rest_method=rest_method,
         cli=cli or name.replace("_", "-"),
         aliases=aliases,
         listed=listed,
