@@ -111,8 +111,10 @@ def _settings() -> str:
     rows = ["| variable | default | |", "|---|---|---|"]
     for name, field in Settings.model_fields.items():
         default = field.default
-        if isinstance(default, tuple):
+        if name == "toolsets":
             shown = "all"
+        elif isinstance(default, tuple):
+            shown = ", ".join(f"`{each}`" for each in default)
         elif default in ("", None):
             shown = ""
         else:

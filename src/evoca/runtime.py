@@ -116,7 +116,9 @@ class Runtime:
         from evoca.services.enriching import EnrichingService
         from evoca.services.episode_links import EpisodeLinkService
         from evoca.services.episode_upkeep import EpisodeUpkeepService
+        from evoca.services.entity_names import SimilarNames
         from evoca.services.episodes import EpisodeService
+        from evoca.services.fact_recall import FactRecallService
         from evoca.services.forgetting import ForgettingService
         from evoca.services.graph import GraphService
         from evoca.services.indexing import IndexingService, Pace
@@ -124,6 +126,7 @@ class Runtime:
         from evoca.services.reading import ReadingService
         from evoca.services.recalling import RecallService
         from evoca.services.reflections import ReflectionService
+        from evoca.services.remembering import RememberingService
         from evoca.services.searching import SearchService
         from evoca.services.serving import Serving
         from evoca.services.splitting import SplittingService
@@ -132,11 +135,13 @@ class Runtime:
         from evoca.services.traits import Traits
         from evoca.services.transfer import TransferService
         from evoca.services.upkeep import UpkeepService
+        from evoca.services.walking import EdgeTables, WalkingService
 
         settings, clock = self.settings, self._clock
         embedding = Embedding(settings)
         tracking = TrackingService(store, clock, lambda error: self._report("use not recorded", error))
         serving, traits, owner = Serving(store, embedding), Traits(), uuid.uuid4().hex
+        edges, names = EdgeTables(), SimilarNames()
         indexing = IndexingService(
             store,
             embedding,
@@ -164,6 +169,9 @@ class Runtime:
             episode_links=EpisodeLinkService(store, clock, tracking),
             forgetting=ForgettingService(store, clock, indexing, tracking),
             episode_upkeep=EpisodeUpkeepService(store, clock, embedding, indexing, tracking),
+            facts=RememberingService(store, clock, settings.single_valued),
+            fact_recall=FactRecallService(store, clock, serving, indexing, edges, names, settings.catch_up),
+            walking=WalkingService(store, clock, edges, names),
             tracking=tracking,
             embedding=embedding,
             indexing=indexing,

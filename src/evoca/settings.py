@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from evoca.domain.clock import Instant, from_iso
+from evoca.domain.facts import SINGLE_VALUED
 from evoca.errors import InvalidInput
 
 PREFIX = "EVOCA_"
@@ -73,6 +74,14 @@ def _toolsets(value: object) -> object:
     return tuple(name for name in TOOLSETS if name in names) or TOOLSETS
 
 
+def _predicates(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.strip().lower() == "none":
+        return ()
+    return tuple(dict.fromkeys(name for part in value.split(",") if (name := part.strip())))
+
+
 def _instant(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -100,6 +109,14 @@ def _judge(value: object) -> object:
 
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
+
+
+def _texts(value: object) -> object:
+    return tuple(name for part in value.split(",") if (name := part.strip())) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_texts)]
+"""Several, separated by commas."""
 
 
 class Settings(BaseSettings):
@@ -132,6 +149,10 @@ class Settings(BaseSettings):
         validation_alias="MEMORY_FILE_PATH",
         description="A JSONL file of the official memory server: imported once per content, never written.",
     )
+    single_valued: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_predicates)] = Field(
+        default=SINGLE_VALUED,
+        description="Predicates with one object at a time, separated by commas; none: every one may have several.",
+    )
     now: Annotated[Instant | None, BeforeValidator(_instant)] = Field(
         default=None, description="Start the clock at this instant (ISO 8601); for tests and replays."
     )
@@ -163,6 +184,33 @@ class Settings(BaseSettings):
     indexer_batch: int = Field(default=8, ge=1, le=256, description="Texts embedded at once.")
     track: bool = Field(
         default=True, description="Whether searches count as use of what they find, unless a call says otherwise."
+    )
+
+    host: str = Field(default="127.0.0.1", description="`evoca serve`: the address to listen at.")
+    port: int = Field(default=8420, ge=0, le=65535, description="`evoca serve`: the port; 0: a free one.")
+    insecure: bool = Field(
+        default=False, description="`evoca serve`: listen beyond this machine although there is no key."
+    )
+    allowed_hosts: Texts = Field(
+        default=(),
+        description="`evoca serve`: further names that it is reached by, separated by commas: NAME, NAME:PORT, "
+        "NAME:*, *.NAME.",
+    )
+    allowed_origins: Texts = Field(
+        default=(),
+        description="`evoca serve`: web pages of elsewhere that may use it, separated by commas: "
+        "https://NAME, https://NAME:*.",
+    )
+    max_body: int = Field(default=16 * 1024 * 1024, ge=1024, description="`evoca serve`: bytes in a request.")
+    request_timeout: float = Field(
+        default=60.0, gt=0, le=3600, description="`evoca serve`: seconds after which a request is given up."
+    )
+    rate_limit: float = Field(
+        default=0.0, ge=0, description="`evoca serve`: requests a minute for each key; 0: any number."
+    )
+    max_sessions: int = Field(default=1_000, ge=1, description="`evoca serve`: MCP sessions open at once.")
+    session_idle: float = Field(
+        default=1_800.0, gt=0, description="`evoca serve`: seconds after which an unused MCP session ends."
     )
 
     limbic_beta_salience: float = Field(

@@ -11,18 +11,21 @@ if TYPE_CHECKING:
     from evoca.services.episode_links import EpisodeLinkService
     from evoca.services.episode_upkeep import EpisodeUpkeepService
     from evoca.services.episodes import EpisodeService
+    from evoca.services.fact_recall import FactRecallService
     from evoca.services.forgetting import ForgettingService
     from evoca.services.graph import GraphService
     from evoca.services.indexing import IndexingService
     from evoca.services.reading import ReadingService
     from evoca.services.recalling import RecallService
     from evoca.services.reflections import ReflectionService
+    from evoca.services.remembering import RememberingService
     from evoca.services.searching import SearchService
     from evoca.services.splitting import SplittingService
     from evoca.services.status import StatusService
     from evoca.services.tracking import TrackingService
     from evoca.services.transfer import TransferService
     from evoca.services.upkeep import UpkeepService
+    from evoca.services.walking import WalkingService
     from evoca.settings import Limits
 
 
@@ -48,5 +51,8 @@ class Services:
     episode_links: EpisodeLinkService
     forgetting: ForgettingService
     episode_upkeep: EpisodeUpkeepService
+    facts: RememberingService
+    fact_recall: FactRecallService
+    walking: WalkingService
     embedding: Embedding
     indexing: IndexingService
