@@ -13,6 +13,7 @@
     ├── Unavailable             not now: the same call may succeed later or elsewhere
     │   ├── StoreBusy           another process kept the write lock for the whole bounded wait
     │   ├── StoreFull           no space left where the store is
+    │   ├── CommitUnknown       the connection broke while a change was being saved
     │   ├── ModelUnavailable    no embedding model can be loaded
     │   └── ShuttingDown        the process is ending
     └── StoreError              the store itself
@@ -102,6 +103,10 @@ class StoreFull(Unavailable):
     """No space is left where the store is; nothing was done."""
 
 
+class CommitUnknown(Unavailable):
+    """The connection broke while a change was being saved, and whether it was cannot be found out: look first."""
+
+
 class ModelUnavailable(Unavailable):
     """No embedding model can be loaded."""
 
@@ -155,6 +160,7 @@ FACES: dict[type[EvocaError], Face] = {
     Unavailable: Face("unavailable", 503, retryable=True),
     StoreBusy: Face("store_busy", 503, retryable=True),
     StoreFull: Face("store_full", 503, retryable=True),
+    CommitUnknown: Face("outcome_unknown", 503),
     ModelUnavailable: Face("model_unavailable", 503),
     ShuttingDown: Face("shutting_down", 503, retryable=True),
     StoreError: Face("store_error", 503),

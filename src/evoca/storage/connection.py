@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Value = int | float | str | bytes | Sequence[int] | Sequence[str] | None
+Span = tuple[int, int]
+"""Ids from the first to the last, both included."""
 Row = TypeVar("Row", bound=tuple[object, ...])
 
 
@@ -56,17 +58,37 @@ class Indexes(Protocol):
         """Take documents out, then put documents in; a document in both is replaced."""
         ...
 
-    def write_substrings(self, changed: Iterable[int], last_id: int) -> None:
+    def write_substrings(self, changed: Iterable[int], new: Sequence[Span]) -> None:
         """Bring the substring index in step with entities and observations that were changed or removed.
 
-        New ones, up to `last_id` (0: nothing was added), may stay out of it for a while: the engine knows
-        how far the index goes and looks through the rest.
+        Those with ids in the spans of `new` are new. They, and others that are in this transaction only, may stay out
+        of the index for a while: the engine knows how far it goes and looks through the rest.
         """
         ...
 
     def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]: ...
     def substring_hits(self, collection: int, folded: str) -> SubstringHits:
         """What may hold `folded` (not empty), at least all that does."""
+        ...
+
+
+class IdSource(Protocol):
+    """Where the ids of one transaction come from."""
+
+    def take(self, count: int) -> int:
+        """The first of `count` ids in a row that nobody else has or will have."""
+        ...
+
+    def taken(self) -> list[Span]:
+        """What this transaction has taken so far, rolled back units too."""
+        ...
+
+    def save(self) -> None:
+        """Write down what was taken, before the commit."""
+        ...
+
+    def clear(self) -> None:
+        """The transaction is over."""
         ...
 
 

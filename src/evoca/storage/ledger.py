@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from evoca.storage.connection import Connection, Indexes, Terms
+from evoca.storage.connection import Connection, IdSource, Indexes, Span, Terms
 
 NEAR = 16
 """Changed ids up to so far apart are one range of the change feed."""
@@ -100,17 +100,43 @@ class _Feed:
         self.changed.difference_update(ids)
 
 
-class Ledger:
-    """The debts of one write transaction. `settle` pays them; `clear` forgets them with the transaction."""
+class CounterIds:
+    """Ids from a counter in the store, for an engine with one writer at a time."""
 
-    def __init__(self, connection: Connection, indexes: Indexes) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._indexes = indexes
         self.clear()
 
     def clear(self) -> None:
-        self._next_id = 0
-        self._first_id = 0
+        self._first = 0
+        self._next = 0
+
+    def take(self, count: int) -> int:
+        if not self._next:
+            self._first = self._next = self._connection.select(_NEXT_ID, {}, tuple[int])[0][0]
+        first = self._next
+        self._next += count
+        return first
+
+    def taken(self) -> list[Span]:
+        return [(self._first, self._next - 1)] if self._next > self._first else []
+
+    def save(self) -> None:
+        if self._next > self._first:
+            self._connection.run(_SAVE_NEXT_ID, {"next": self._next})
+
+
+class Ledger:
+    """The debts of one write transaction. `settle` pays them; `clear` forgets them with the transaction."""
+
+    def __init__(self, connection: Connection, indexes: Indexes, ids: IdSource) -> None:
+        self._connection = connection
+        self._indexes = indexes
+        self._ids = ids
+        self.clear()
+
+    def clear(self) -> None:
+        self._ids.clear()
         self.terms: Journal[Terms] = Journal()
         self._group_feed = _Feed()
         self._unit_feed = _Feed()
@@ -141,11 +167,7 @@ class Ledger:
 
     def take_ids(self, count: int) -> int:
         """The first of `count` ids in a row that nobody else has or will have."""
-        if not self._next_id:
-            self._first_id = self._next_id = self._connection.select(_NEXT_ID, {}, tuple[int])[0][0]
-        first = self._next_id
-        self._next_id += count
-        return first
+        return self._ids.take(count)
 
     def first_bump(self, collection: int) -> bool:
         """Whether the unit has not said yet that the collection's graph changes."""
@@ -166,14 +188,18 @@ class Ledger:
     # -- payment ---------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Write the group's debts; nothing but COMMIT comes after."""
-        if self._next_id != self._first_id:
-            self._connection.run(_SAVE_NEXT_ID, {"next": self._next_id})
+        """Write the group's debts; nothing but COMMIT comes after.
+
+        The change counter is last: an engine with several writers holds its row from here to the end of the
+        commit, so that its values become visible in order and nobody misses the slower commit.
+        """
+        self._ids.save()
+        self._write_terms()
+        new = self._ids.taken()
+        if new or self._group_substrings:
+            self._indexes.write_substrings(self._group_substrings, new)
         if self._group_feed.changed or self._group_feed.removed:
             self._write_feed()
-        self._write_terms()
-        if self._next_id or self._group_substrings:
-            self._indexes.write_substrings(self._group_substrings, max(0, self._next_id - 1))
 
     def expose(self) -> None:
         """Write the index rows owed so far, because the unit is about to search."""
@@ -181,7 +207,7 @@ class Ledger:
         self.terms.written_by_unit()
         dirty = self._group_substrings | self._unit_substrings
         if dirty:
-            self._indexes.write_substrings(dirty, 0)
+            self._indexes.write_substrings(dirty, ())
 
     def _write_terms(self) -> None:
         terms = self.terms.unwritten()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evoca.storage.connection import Connection, Indexes
-from evoca.storage.ledger import Ledger
+from evoca.storage.connection import Connection, IdSource, Indexes
+from evoca.storage.ledger import CounterIds, Ledger
 from evoca.storage.repositories.accesses import AccessRepository
 from evoca.storage.repositories.collections import CollectionRepository
 from evoca.storage.repositories.documents import DocumentRepository
@@ -21,8 +21,8 @@ from evoca.storage.repositories.substrings import SubstringRepository
 class RepositorySession:
     """A session (see `storage.contract.Session`) that serves one transaction after another."""
 
-    def __init__(self, connection: Connection, indexes: Indexes) -> None:
-        self.ledger = Ledger(connection, indexes)
+    def __init__(self, connection: Connection, indexes: Indexes, ids: IdSource | None = None) -> None:
+        self.ledger = Ledger(connection, indexes, ids or CounterIds(connection))
         writer = DocumentWriter(connection, self.ledger)
         self.collections = CollectionRepository(connection, self.ledger)
         self.entities = EntityRepository(connection, self.ledger, writer)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evoca.domain.text import fold_case
-from evoca.storage.connection import SubstringHits, Terms
+from evoca.storage.connection import Span, SubstringHits, Terms
 from evoca.storage.sqlite.database import Database
 
 if TYPE_CHECKING:
@@ -43,16 +43,17 @@ class SqliteIndexes:
             _INSERT_TERMS, ((row, _indexed(each.collection, each.terms)) for row, each in added if each.terms)
         )
 
-    def write_substrings(self, changed: Iterable[int], last_id: int) -> None:
+    def write_substrings(self, changed: Iterable[int], new: Sequence[Span]) -> None:
         reach = self._database.number(_REACH)
         known = [row for row in changed if row <= reach]
         if known:
             self._database.run_many(_DELETE_SUBSTRINGS, ((row,) for row in known))
-            values = {"ids": list(known)}
+            values = {"ids": known}
             self._add_substrings(
                 self._database.select(_ENTITIES_BY_ID, values, tuple[int, str, str]),
                 self._database.select(_OBSERVATIONS_BY_ID, values, tuple[int, str]),
             )
+        last_id = new[-1][1] if new else 0
         if last_id - reach >= _LAG:
             values = {"reach": reach}
             self._add_substrings(

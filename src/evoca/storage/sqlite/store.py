@@ -10,11 +10,13 @@ from typing import TypeVar
 from evoca.domain.clock import Clock
 from evoca.errors import StoreDamaged
 from evoca.storage.contract import Session, cancellation
+from evoca.storage.group_commit import GroupCommit
+from evoca.storage.readers import Readers
 from evoca.storage.sqlite.database import Database
 from evoca.storage.sqlite.faults import read_only
 from evoca.storage.sqlite.opening import Opener, SqliteOptions
-from evoca.storage.sqlite.readers import Readers
-from evoca.storage.sqlite.writer import Writer
+from evoca.storage.sqlite.readers import SqliteReader
+from evoca.storage.sqlite.writer import SqliteTransactions
 
 T = TypeVar("T")
 _LAST_READS = 2.0
@@ -29,13 +31,15 @@ class SqliteStore:
         opener = Opener(path, clock, options, self._closing)
         self._location = opener.location
         first = opener.open_first()
-        self._readers = Readers(opener.open_reader, options.readers)
-        self._writer: Writer | None = None
+        self._readers = Readers(lambda: SqliteReader(opener.open_reader()), options.readers)
+        self._writer: GroupCommit | None = None
+        self._transactions: SqliteTransactions | None = None
         self._idle: Database | None = None
         if first.read_only:
             self._idle = first
         else:
-            self._writer = Writer(first, self._readers, options)
+            self._transactions = SqliteTransactions(first, self._readers, options)
+            self._writer = GroupCommit(self._transactions, options.group)
 
     @property
     def location(self) -> str:
@@ -61,8 +65,8 @@ class SqliteStore:
             report = _examine(reader.database)
         report |= {name: str(self._file_size(suffix)) for name, suffix in (("size", ""), ("log_size", "-wal"))}
         report["writable"] = "no" if self._writer is None else "yes"
-        if self._writer is not None and self._writer.checkpoint_fault:
-            report["checkpoint"] = self._writer.checkpoint_fault
+        if self._transactions is not None and self._transactions.checkpoint_fault:
+            report["checkpoint"] = self._transactions.checkpoint_fault
         return report
 
     def size(self) -> int:
