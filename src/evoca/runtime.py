@@ -114,13 +114,15 @@ class Runtime:
         from evoca.services.editing import EditingService
         from evoca.services.embedding import Embedding
         from evoca.services.enriching import EnrichingService
+        from evoca.services.entity_names import SimilarNames
         from evoca.services.episode_links import EpisodeLinkService
         from evoca.services.episode_upkeep import EpisodeUpkeepService
-        from evoca.services.entity_names import SimilarNames
         from evoca.services.episodes import EpisodeService
+        from evoca.services.exporting import ExportService
         from evoca.services.fact_recall import FactRecallService
         from evoca.services.forgetting import ForgettingService
         from evoca.services.graph import GraphService
+        from evoca.services.importing import ImportService
         from evoca.services.indexing import IndexingService, Pace
         from evoca.services.judging import Judging
         from evoca.services.reading import ReadingService
@@ -138,6 +140,7 @@ class Runtime:
         from evoca.services.walking import EdgeTables, WalkingService
 
         settings, clock = self.settings, self._clock
+        transfer = TransferService(store, clock, settings.limits)
         embedding = Embedding(settings)
         tracking = TrackingService(store, clock, lambda error: self._report("use not recorded", error))
         serving, traits, owner = Serving(store, embedding), Traits(), uuid.uuid4().hex
@@ -163,7 +166,9 @@ class Runtime:
             splitting=SplittingService(store, clock, embedding, indexing, settings.catch_up),
             upkeep=UpkeepService(store, clock, embedding, indexing, tracking, settings.catch_up),
             search=SearchService(store, clock, serving, indexing, tracking, _limbic(settings), settings.catch_up),
-            transfer=TransferService(store, clock, settings.limits),
+            transfer=transfer,
+            exporting=ExportService(store, clock),
+            importing=ImportService(store, transfer),
             episodes=EpisodeService(store, clock, indexing),
             recall=RecallService(store, clock, serving, indexing, tracking, traits, settings.catch_up),
             episode_links=EpisodeLinkService(store, clock, tracking),

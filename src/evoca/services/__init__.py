@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from evoca.services.episode_links import EpisodeLinkService
     from evoca.services.episode_upkeep import EpisodeUpkeepService
     from evoca.services.episodes import EpisodeService
+    from evoca.services.exporting import ExportService
     from evoca.services.fact_recall import FactRecallService
     from evoca.services.forgetting import ForgettingService
     from evoca.services.graph import GraphService
+    from evoca.services.importing import ImportService
     from evoca.services.indexing import IndexingService
     from evoca.services.reading import ReadingService
     from evoca.services.recalling import RecallService
@@ -42,6 +44,8 @@ class Services:
     reflections: ReflectionService
     search: SearchService
     transfer: TransferService
+    exporting: ExportService
+    importing: ImportService
     tracking: TrackingService
     status: StatusService
     splitting: SplittingService

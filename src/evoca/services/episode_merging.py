@@ -19,7 +19,7 @@ _Ends = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Moved:
+class Moved:
     """A link of the copy as it was, and the ends that it got; None: the survivor had such a link already."""
 
     link: EpisodeLink
@@ -27,10 +27,10 @@ class _Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class _Record:
-    """What a merge changed besides. `added`: categories. `was_duplicate_of`: the survivor's, if it was taken off."""
+class MergeRecord:
+    """What a merge changed besides (`Merge.details`). `added`: categories. `was_duplicate_of`: the survivor's, if it was taken off."""
 
-    moved: tuple[_Moved, ...]
+    moved: tuple[Moved, ...]
     added: tuple[str, ...]
     was_duplicate_of: int | None
 
@@ -60,12 +60,12 @@ def merge(session: Session, collection: int, copy: int, survivor: int, now: Inst
         session.episodes.mark_duplicate(survivor, None)
     session.episodes.hide([copy], survivor)
     settle_superseded(session, collection, _contradicted(moved))
-    session.merges.insert(collection, survivor, copy, _written(_Record(moved, added, was)), now)
+    session.merges.insert(collection, survivor, copy, written(MergeRecord(moved, added, was)), now)
 
 
 def take_back(session: Session, collection: int, done: Merge, now: Instant) -> None:
     """Undo a merge: the copy stands again with its links; the survivor keeps what was given to it since."""
-    record = _read(done.details)
+    record = read_record(done.details)
     session.episodes.unhide(collection, [done.merged_id])
     for each in record.moved:
         _move_back(session, collection, each)
@@ -79,17 +79,17 @@ def take_back(session: Session, collection: int, done: Merge, now: Instant) -> N
     session.merges.undo(done.id, now)
 
 
-def _move(session: Session, collection: int, link: EpisodeLink, copy: int, survivor: int) -> _Moved:
+def _move(session: Session, collection: int, link: EpisodeLink, copy: int, survivor: int) -> Moved:
     source = survivor if link.source_id == copy else link.source_id
     target = survivor if link.target_id == copy else link.target_id
     session.episode_links.delete([link.id])
     if source == target or session.episode_links.between(source, target, link.relation_type):
-        return _Moved(link, None)
+        return Moved(link, None)
     session.episode_links.restore(collection, replace(link, source_id=source, target_id=target))
-    return _Moved(link, (source, target))
+    return Moved(link, (source, target))
 
 
-def _move_back(session: Session, collection: int, moved: _Moved) -> None:
+def _move_back(session: Session, collection: int, moved: Moved) -> None:
     """A link that was removed or moved on meanwhile is left alone, as is one whose other end is gone or hidden."""
     link = moved.link
     if moved.ends is not None:
@@ -103,11 +103,12 @@ def _move_back(session: Session, collection: int, moved: _Moved) -> None:
         session.episode_links.restore(collection, link)
 
 
-def _contradicted(moved: Sequence[_Moved]) -> set[int]:
+def _contradicted(moved: Sequence[Moved]) -> set[int]:
     return {each.link.target_id for each in moved if each.link.relation_type == CONTRADICTS}
 
 
-def _written(record: _Record) -> str:
+def written(record: MergeRecord) -> str:
+    """A record as `Merge.details` keeps it."""
     links = [
         [
             each.link.id,
@@ -128,12 +129,13 @@ def _written(record: _Record) -> str:
 _LinkJson = tuple[int, int, int, str, float, int, int | None, str | None, Sequence[int] | None]
 
 
-def _read(details: str) -> _Record:
+def read_record(details: str) -> MergeRecord:
+    """The record that `Merge.details` keeps."""
     found = cast("dict[str, object]", json.loads(details))
     moved = [
-        _Moved(EpisodeLink(*row[:8]), None if row[8] is None else (row[8][0], row[8][1]))
+        Moved(EpisodeLink(*row[:8]), None if row[8] is None else (row[8][0], row[8][1]))
         for row in cast("list[_LinkJson]", found["links"])
     ]
-    return _Record(
+    return MergeRecord(
         tuple(moved), tuple(cast("list[str]", found["categories"])), cast("int | None", found["duplicate_of"])
     )

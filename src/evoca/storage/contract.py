@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evoca.storage.episode_contract import Enrichments, EpisodeLinks, Episodes, Merges
     from evoca.storage.fact_contract import Facts
     from evoca.storage.tenancy_contract import Collections, Keys
+    from evoca.storage.transfer_contract import Incoming, Outgoing
 
 T = TypeVar("T")
 
@@ -410,6 +411,10 @@ class Session(Protocol):
     def accesses(self) -> Accesses: ...
     @property
     def metadata(self) -> Metadata: ...
+    @property
+    def outgoing(self) -> Outgoing: ...
+    @property
+    def incoming(self) -> Incoming: ...
 
 
 class Cancellation:

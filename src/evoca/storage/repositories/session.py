@@ -11,8 +11,10 @@ from evoca.storage.repositories.edges import EdgeRepository
 from evoca.storage.repositories.entities import EntityRepository
 from evoca.storage.repositories.episode_links import EnrichmentRepository, EpisodeLinkRepository, MergeRepository
 from evoca.storage.repositories.episodes import EpisodeRepository
+from evoca.storage.repositories.incoming import IncomingRepository
 from evoca.storage.repositories.metadata import MetadataRepository
 from evoca.storage.repositories.observations import ObservationRepository
+from evoca.storage.repositories.outgoing import OutgoingRepository
 from evoca.storage.repositories.passages import DocumentWriter
 from evoca.storage.repositories.reflections import ReflectionRepository
 from evoca.storage.repositories.substrings import SubstringRepository
@@ -37,3 +39,5 @@ class RepositorySession:
         self.substrings = SubstringRepository(connection, indexes, self.ledger)
         self.accesses = AccessRepository(connection)
         self.metadata = MetadataRepository(connection)
+        self.outgoing = OutgoingRepository(connection)
+        self.incoming = IncomingRepository(connection, self.ledger, writer)
