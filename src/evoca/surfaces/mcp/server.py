@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
 
 import mcp_types as types
@@ -24,19 +24,41 @@ Context = ServerRequestContext[None]
 _COMPLETE: Mapping[str, object] = {"resultType": "complete"}
 _FRESH: Mapping[str, object] = {**_COMPLETE, "ttlMs": 0, "cacheScope": "private"}
 
-INSTRUCTIONS = """\
-Evoca is this user's long-term memory; it outlives the conversation.
+_OPENING = "Evoca is this user's long-term memory; it outlives the conversation."
+_WHEN_TO_RECALL = "Recall first, when a task begins or a person, project, preference or earlier work is named: "
+_RECALL: Mapping[str, str] = {
+    "graph": (
+        "search_semantic with the question in your own words (any language), open_nodes for known names, read_graph only "
+        "for small memories"
+    ),
+    "facts": "recall for facts about an entity or a topic",
+    "hipocampo": "search_hipocampo for what happened",
+}
+_WHEN_TO_SAVE = (
+    "Save at once what will matter later: who people are, preferences, decisions and reasons, state of projects, "
+    "corrections. Search before creating."
+)
+_SAVE: Mapping[str, str] = {
+    "graph": (
+        "create_entities: one entity per person, project or thing, one short, dated statement per observation; "
+        "relations in the active voice; supersede or delete what no longer holds."
+    ),
+    "facts": (
+        "remember: one fact as subject, predicate, object (names, or type:id such as user:maya); a change is simply "
+        "told."
+    ),
+    "hipocampo": "save_hipocampo: what happened or was decided, in a sentence or two.",
+}
+_CLOSING = "Do not guess what may be remembered. Save no secrets and no small talk."
 
-Recall first: when a task begins, or a person, project, preference, decision or earlier work is named, call \
-search_semantic with the question in your own words (any language), or open_nodes for names you know. Do not guess \
-what may be remembered; read_graph only for small memories or pages.
 
-Save at once what will matter later: who people are, preferences, decisions and their reasons, state of projects, \
-results, corrections. Search before creating. One entity per person, project or thing; one short, self-contained fact \
-per observation, with its date if it has one; relations in the active voice. When a fact changes, supersede or delete \
-the old one. What happened or was decided, told in a sentence or two, goes to save_hipocampo, and search_hipocampo \
-finds it. Save no secrets and no small talk."""
-"""What clients put before a model: at most 1 KB."""
+def instructions(toolsets: Collection[str]) -> str:
+    """What clients put before a model, at most 1 KB; it names tools of these toolsets only."""
+    recall = "; ".join(text for name, text in _RECALL.items() if name in toolsets)
+    save = " ".join(text for name, text in _SAVE.items() if name in toolsets)
+    if not recall:
+        return f"{_OPENING}\n\n{_CLOSING}"
+    return f"{_OPENING}\n\n{_WHEN_TO_RECALL}{recall}.\n\n{_WHEN_TO_SAVE} {save}\n\n{_CLOSING}"
 
 
 def build_server(backend: Backend, workers: Workers) -> tuple[Server[None], GraphUpdates]:
@@ -53,7 +75,7 @@ def build_server(backend: Backend, workers: Workers) -> tuple[Server[None], Grap
         "evoca",
         version=__version__,
         title="Evoca memory",
-        instructions=INSTRUCTIONS,
+        instructions=instructions({each.toolset for each in backend.catalogue}),
         lifespan=lifespan,
     )
     server.add_request_handler("tools/list", types.PaginatedRequestParams, tools.listing)
