@@ -28,8 +28,8 @@ _OPENING = "Evoca is this user's long-term memory; it outlives the conversation.
 _WHEN_TO_RECALL = "Recall first, when a task begins or a person, project, preference or earlier work is named: "
 _RECALL: Mapping[str, str] = {
     "graph": (
-        "search_semantic with the question in your own words (any language), open_nodes for known names, read_graph only "
-        "for small memories"
+        "search_semantic with the question in your own words (any language), open_nodes for known names, read_graph "
+        "only for small memories"
     ),
     "facts": "recall for facts about an entity or a topic",
     "hipocampo": "search_hipocampo for what happened",
