@@ -60,6 +60,10 @@ async def test_tools_and_resources_work(server: StdioServerParameters, nowhere: 
         (text,) = read.contents
         assert isinstance(text, TextResourceContents)
         assert text.text == '{"names":["ñandú"]}'
+        with pytest.raises(MCPError, match="Resource not found: memory://other") as unknown:
+            await client.read_resource("memory://other")
+        assert unknown.value.error.code == (-32002 if era == "legacy" else -32602)
+        assert unknown.value.error.data == {"uri": "memory://other"}
 
 
 async def test_a_client_that_tries_the_newest_protocol_first_is_met_there(

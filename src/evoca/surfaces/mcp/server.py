@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
+from typing import Protocol, cast
 
 import mcp_types as types
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from evoca import __version__
-from evoca.errors import EvocaError
+from evoca.domain.tenancy import LOCAL, Caller
+from evoca.errors import EvocaError, NotFound
 from evoca.operations.base import Operation
 from evoca.operations.validation import shown
 from evoca.surfaces.backend import Backend, Workers, answer, guarded
@@ -64,7 +67,11 @@ def instructions(toolsets: Collection[str]) -> str:
 def build_server(backend: Backend, workers: Workers) -> tuple[Server[None], GraphUpdates]:
     """The server and its publisher, over the backend's catalogue."""
     tools = _Tools(backend, workers)
-    updates = GraphUpdates(lambda: workers.run(lambda: guarded(backend.graph_version, "graph_version"), read_only=True))
+
+    async def version(caller: Caller) -> int:
+        return await workers.run(lambda: guarded(lambda: backend.graph_version(caller), "version"), read_only=True)
+
+    updates = GraphUpdates(version)
 
     @asynccontextmanager
     async def lifespan(_server: Server[None]) -> AsyncGenerator[None]:
@@ -137,21 +144,37 @@ class _CallTool:
         self._tools = tools
         self._updates = updates
 
-    async def __call__(self, _context: Context, params: types.CallToolRequestParams) -> HandlerResult:
+    async def __call__(self, context: Context, params: types.CallToolRequestParams) -> HandlerResult:
         operation = self._tools.get(params.name)
         if operation is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shown(params.name)}")
         arguments: Mapping[str, object] = params.arguments or {}
-        backend, read_only = self._tools.backend, operation.hints.read_only
+        backend, read_only, caller = self._tools.backend, operation.hints.read_only, caller_of(context)
         try:
             return await self._tools.workers.run(
-                lambda: _reply(answer(backend, operation, arguments)), read_only=read_only
+                lambda: _reply(answer(backend, operation, arguments, caller)), read_only=read_only
             )
         except EvocaError as error:
             return _reply(refusal(error, operation.family)) | {"isError": True}
         finally:
             if not read_only:
                 self._updates.changed()
+
+
+class _Request(Protocol):
+    """What HTTP gives with a message."""
+
+    @property
+    def scope(self) -> Mapping[str, object]: ...
+
+
+def caller_of(context: ServerRequestContext[None, _Request]) -> Caller:
+    """Who sends the message: whom the HTTP surface let in, or the process's own user."""
+    if context.request is None:
+        return LOCAL
+    state = context.request.scope.get("state")
+    caller = cast("Mapping[str, object]", state).get("caller") if isinstance(state, dict) else None
+    return caller if isinstance(caller, Caller) else LOCAL
 
 
 def _reply(result: Mapping[str, object]) -> dict[str, object]:
@@ -173,7 +196,7 @@ class _Resource:
         server.add_request_handler("resources/read", types.ReadResourceRequestParams, self.read)
         server.add_request_handler("resources/subscribe", types.SubscribeRequestParams, self.subscribe)
         server.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe)
-        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, self._updates.listen)
+        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, self.listen)
 
     async def listing(self, _context: Context, params: types.PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
@@ -190,8 +213,8 @@ class _Resource:
         _refuse_cursor(params)
         return {"resourceTemplates": [], **_FRESH}
 
-    async def read(self, _context: Context, params: types.ReadResourceRequestParams) -> HandlerResult:
-        _known(str(params.uri))
+    async def read(self, context: Context, params: types.ReadResourceRequestParams) -> HandlerResult:
+        _known(str(params.uri), context)
         try:
             text = await self._workers.run(lambda: compact(answer(self._backend, self._graph, {})), read_only=True)
         except EvocaError as error:
@@ -199,25 +222,37 @@ class _Resource:
         return {"contents": [{"uri": GRAPH_URI, "mimeType": "application/json", "text": text}], **_FRESH}
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> HandlerResult:
-        _known(str(params.uri))
+        _known(str(params.uri), context)
         session = context.session
         # The SDK names a connection nowhere in public; a subscription must end with its connection.
-        await self._updates.subscribe(session._connection, session)  # pyright: ignore[reportPrivateUsage]
+        connection = session._connection  # pyright: ignore[reportPrivateUsage]
+        try:
+            await self._updates.subscribe(connection, session, caller_of(context))
+        except NotFound as error:
+            raise _not_there(error) from None
         return {}
 
+    async def listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> HandlerResult:
+        try:
+            return await self._updates.listen(context, params, caller_of(context))
+        except NotFound as error:
+            raise _not_there(error) from None
+
     async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> HandlerResult:
-        _known(str(params.uri))
+        _known(str(params.uri), context)
         self._updates.unsubscribe(context.session._connection)  # pyright: ignore[reportPrivateUsage]
         return {}
 
 
-def _known(uri: str) -> None:
+def _known(uri: str, context: Context) -> None:
     if uri != GRAPH_URI:
-        raise MCPError(_RESOURCE_NOT_FOUND, f"Resource not found: {shown(uri)}. There is {GRAPH_URI}.", {"uri": uri})
+        message = f"Resource not found: {shown(uri)}. There is {GRAPH_URI}."
+        code = _RESOURCE_NOT_FOUND if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else types.INVALID_PARAMS
+        raise MCPError(code, message, {"uri": uri})
 
 
 _RESOURCE_NOT_FOUND = -32002
-"""The specification's code up to 2025-11-25; later revisions use -32602."""
+"""The specification's code up to 2025-11-25."""
 
 
 def _refuse_cursor(params: types.PaginatedRequestParams) -> None:
