@@ -15,6 +15,7 @@ import click
 
 from evoca import __version__
 from evoca.errors import EvocaError, InvalidInput
+from evoca.surfaces import transfer_commands
 from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ def doctor(store: str | None, collection: str | None) -> None:
         announce(problem)
     if findings.problems:
         raise SystemExit(1)
+
+
+for _command in transfer_commands.COMMANDS:
+    cli.add_command(_command)
 
 
 def main() -> None:

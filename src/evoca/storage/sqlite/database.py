@@ -153,6 +153,19 @@ class Database:
         except apsw.Error as fault:
             raise translated(fault, str(target)) from fault
 
+    def fill_from(self, source: Path) -> None:
+        """Become a copy of the database at `source`, in one transaction."""
+        try:
+            original = apsw.Connection(str(source))
+            try:
+                with self._db.backup("main", original, "main") as copying:
+                    while not copying.done:
+                        copying.step(-1)
+            finally:
+                original.close()
+        except apsw.Error as fault:
+            raise translated(fault, self.location) from fault
+
     def close(self) -> None:
         self._db.close()
 

@@ -1,0 +1,167 @@
+"""`evoca export`, `import`, `backup`, `restore`: moving memory in and out (docs/moving.md)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import click
+
+from evoca.domain.clock import to_iso
+from evoca.errors import InvalidInput, NotFound
+from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
+
+if TYPE_CHECKING:
+    from evoca.runtime import Runtime
+    from evoca.services.exporting import Exported
+    from evoca.services.importing import Imported
+    from evoca.services.transfer import ImportReport
+    from evoca.settings import Settings
+
+_STREAM = "-"
+_FORCE = click.option("--force", is_flag=True, help="Replace what is there.")
+_STORE = click.option("--store", metavar="PATH", help="Where the memory is. Default: the user's data folder.")
+
+
+@click.command(name="export")
+@store_options
+@_FORCE
+@click.argument("file", default=_STREAM)
+def export_command(store: str | None, collection: str | None, force: bool, file: str) -> None:
+    """Write a collection to FILE, or to stdout (-): everything that was told, as JSON lines."""
+    settings = settings_of(store=store, collection=collection)
+    _expect_store(settings)
+    exported = _exported(settings, file, force)
+    counts = ", ".join(f"{count} {kind}" for kind, count in exported.counts.items())
+    announce(f"exported collection {exported.collection}: {counts}")
+
+
+def _exported(settings: Settings, file: str, force: bool) -> Exported:
+    """Without a `Runtime`: that would make a collection that does not exist."""
+    import shutil
+    import tempfile
+
+    from evoca.domain.clock import ShiftedClock, SystemClock
+    from evoca.services.exporting import ExportService
+    from evoca.storage import open_store
+
+    clock = SystemClock() if settings.now is None else ShiftedClock(settings.now)
+    opened = open_store(settings.store_location, clock=clock, busy_timeout=settings.busy_timeout)
+    try:
+        service = ExportService(opened, clock)
+        if file != _STREAM:
+            return service.export_to(settings.collection, Path(file), force)
+        with tempfile.TemporaryFile() as whole:
+            exported = service.export(settings.collection, cast(BinaryIO, whole))
+            whole.seek(0)
+            shutil.copyfileobj(whole, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+            return exported
+    finally:
+        opened.close()
+
+
+@click.command(name="import")
+@store_options
+@click.option("--dry-run", is_flag=True, help="Tell what would be imported, and change nothing.")
+@click.argument("file")
+def import_command(store: str | None, collection: str | None, dry_run: bool, file: str) -> None:
+    """Import FILE (- is stdin): an export, or a JSONL file of the official memory server.
+
+    What is there already is not added twice. A bad line in an export stops all of it; in a file of the official server
+    it is told and passed over.
+    """
+    import shutil
+    import tempfile
+
+    from evoca.services.importing import Imported
+
+    settings = settings_of(store=store, collection=collection, indexer="false")
+
+    def work(runtime: Runtime) -> Imported | ImportReport:
+        services = runtime.services()
+        if file != _STREAM:
+            return services.importing.import_from(services.collection, Path(file), dry_run)
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as whole:
+            shutil.copyfileobj(sys.stdin.buffer, whole)
+            whole.flush()
+            return services.importing.import_from(services.collection, Path(whole.name), dry_run)
+
+    report = with_runtime(settings, work)
+    if isinstance(report, Imported):
+        print_json(_imported_json(report, settings.collection))
+        return
+    print_json(_report_json(report, settings.collection))
+    if report.errors:
+        raise SystemExit(1)
+
+
+def _imported_json(report: Imported, collection: str) -> dict[str, object]:
+    envelope = report.envelope
+    return {
+        "format": "evoca",
+        "collection": collection,
+        "exported": {"collection": envelope.collection, "at": to_iso(envelope.exported_at)},
+        "added": dict(report.added),
+        "known": dict(report.known),
+        "dry_run": report.dry_run,
+    }
+
+
+def _report_json(report: ImportReport, collection: str) -> dict[str, object]:
+    return {
+        "format": "mcp-memory",
+        "collection": collection,
+        "added": {"entity": report.entities, "relation": report.relations},
+        "known": report.unchanged,
+        "skipped": report.skipped,
+        "errors": report.errors,
+        "details": [{"line": remark.line, "reason": remark.reason} for remark in report.details],
+        "dry_run": report.dry_run,
+    }
+
+
+@click.command(name="backup")
+@_STORE
+@_FORCE
+@click.argument("file", type=click.Path(path_type=Path))
+def backup_command(store: str | None, force: bool, file: Path) -> None:
+    """Copy the whole store to FILE while it is in use: every collection, keys and vectors too."""
+    from evoca.storage.sqlite.backup import back_up
+
+    done = back_up(_store_file(settings_of(store=store)), file, force)
+    print_json({"store": str(done.store), "copy": str(done.copy), "size": done.size, "schema": done.schema})
+
+
+@click.command(name="restore")
+@_STORE
+@_FORCE
+@click.argument("file", type=click.Path(path_type=Path))
+def restore_command(store: str | None, force: bool, file: Path) -> None:
+    """Put back the store that `evoca backup` copied to FILE. End the programs that use it before."""
+    from evoca.storage.sqlite.backup import restore
+
+    done = restore(file, _store_file(settings_of(store=store)), force)
+    kept = None if done.kept is None else str(done.kept)
+    print_json({"store": str(done.store), "copy": str(done.copy), "schema": done.schema, "kept": kept})
+
+
+def _store_file(settings: Settings) -> Path:
+    """The store's file. Raises InvalidInput for a database server, which has tools of its own for this."""
+    if "://" in settings.store_location:
+        raise InvalidInput(
+            f"{settings.shown_location} is a database server: pg_dump makes its copies, pg_restore puts them back.",
+            "`evoca copy` moves a store between a server and a file.",
+            "store",
+        )
+    return Path(settings.store_location)
+
+
+def _expect_store(settings: Settings) -> None:
+    """An export of a store that does not exist would make it, and say that it is empty."""
+    if "://" not in settings.store_location and not Path(settings.store_location).is_file():
+        raise NotFound(f"There is no store at {settings.store_location}.", "Check EVOCA_STORE or --store.")
+
+
+COMMANDS = (export_command, import_command, backup_command, restore_command)
