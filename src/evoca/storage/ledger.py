@@ -201,13 +201,16 @@ class Ledger:
         if self._group_feed.changed or self._group_feed.removed:
             self._write_feed()
 
-    def expose(self) -> None:
-        """Write the index rows owed so far, because the unit is about to search."""
+    def expose_terms(self) -> None:
+        """Write the rows of the text index that are owed so far, because the unit is about to search."""
         self._write_terms()
         self.terms.written_by_unit()
-        dirty = self._group_substrings | self._unit_substrings
-        if dirty:
-            self._indexes.write_substrings(dirty, ())
+
+    def expose_substrings(self) -> None:
+        """The same with the substring index."""
+        dirty, new = self._group_substrings | self._unit_substrings, self._ids.taken()
+        if dirty or new:
+            self._indexes.write_substrings(dirty, new)
 
     def _write_terms(self) -> None:
         terms = self.terms.unwritten()

@@ -45,7 +45,7 @@ class DocumentRepository:
     # -- searching -------------------------------------------------------------------------------
 
     def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        self._ledger.expose()
+        self._ledger.expose_terms()
         return self._indexes.postings(collection, terms)
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:

@@ -315,7 +315,7 @@ class IncomingRepository:
     def _index(self, documents: int) -> None:
         self._owed += documents
         if self._owed >= _OWED:
-            self._ledger.expose()
+            self._ledger.expose_terms()
             self._owed = 0
 
 

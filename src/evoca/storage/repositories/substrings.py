@@ -17,7 +17,7 @@ class SubstringRepository:
         folded = fold_case(needle)
         if not folded:
             return [entity for (entity,) in self._connection.select(_ALL, {"collection": collection}, tuple[int])]
-        self._ledger.expose()
+        self._ledger.expose_substrings()
         hits = self._indexes.substring_hits(collection, folded)
         types = {each: _holds(each, folded) for each in {each for _number, _name, each in hits.entities}}
         found = {number for number, name, each in hits.entities if types[each] or _holds(name, folded)}
