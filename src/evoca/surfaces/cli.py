@@ -1,4 +1,4 @@
-"""The command line: `evoca mcp`, `evoca doctor`, and every operation of the catalogue as a command.
+"""The command line: `evoca mcp`, `evoca serve`, `evoca doctor`, and every operation of the catalogue as a command.
 
 Exit codes: 0 done, 1 not done, 2 wrong settings or arguments. Whatever a command does not need is not imported.
 """
@@ -17,6 +17,7 @@ from evoca import __version__
 from evoca.errors import EvocaError, InvalidInput
 from evoca.surfaces import transfer_commands
 from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
+from evoca.surfaces.http.command import serve
 
 if TYPE_CHECKING:
     from evoca.operations.base import Operation
@@ -62,6 +63,9 @@ def mcp(store: str | None = None, collection: str | None = None, toolsets: str |
     from evoca.surfaces.mcp.stdio import serve
 
     serve(Runtime(settings))
+
+
+cli.add_command(serve)
 
 
 @cli.command()

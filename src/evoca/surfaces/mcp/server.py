@@ -215,8 +215,11 @@ class _Resource:
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> HandlerResult:
         _known(str(params.uri), context)
+        caller = caller_of(context)
         try:
-            text = await self._workers.run(lambda: compact(answer(self._backend, self._graph, {})), read_only=True)
+            text = await self._workers.run(
+                lambda: compact(answer(self._backend, self._graph, {}, caller)), read_only=True
+            )
         except EvocaError as error:
             raise MCPError(types.INTERNAL_ERROR, sentence(error)) from None
         return {"contents": [{"uri": GRAPH_URI, "mimeType": "application/json", "text": text}], **_FRESH}
@@ -229,14 +232,14 @@ class _Resource:
         try:
             await self._updates.subscribe(connection, session, caller_of(context))
         except NotFound as error:
-            raise _not_there(error) from None
+            raise _not_there(sentence(error), context) from None
         return {}
 
     async def listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> HandlerResult:
         try:
             return await self._updates.listen(context, params, caller_of(context))
         except NotFound as error:
-            raise _not_there(error) from None
+            raise _not_there(sentence(error), context) from None
 
     async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> HandlerResult:
         _known(str(params.uri), context)
@@ -246,9 +249,12 @@ class _Resource:
 
 def _known(uri: str, context: Context) -> None:
     if uri != GRAPH_URI:
-        message = f"Resource not found: {shown(uri)}. There is {GRAPH_URI}."
-        code = _RESOURCE_NOT_FOUND if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else types.INVALID_PARAMS
-        raise MCPError(code, message, {"uri": uri})
+        raise _not_there(f"Resource not found: {shown(uri)}. There is {GRAPH_URI}.", context, uri)
+
+
+def _not_there(message: str, context: Context, uri: str = GRAPH_URI) -> MCPError:
+    code = _RESOURCE_NOT_FOUND if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else types.INVALID_PARAMS
+    return MCPError(code, message, {"uri": uri})
 
 
 _RESOURCE_NOT_FOUND = -32002

@@ -11,11 +11,9 @@ import asyncio
 import json
 import os
 import queue
-import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self, cast
 
@@ -29,6 +27,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from evoca.logs import get_logger
 from evoca.surfaces.backend import Backend, Workers
 from evoca.surfaces.mcp.server import build_server
+from evoca.surfaces.signals import on_signals
 
 LIFETIME = 4.8
 """Seconds from the end of input, or a signal, to the end of the process, whatever hangs."""
@@ -240,7 +239,7 @@ class Connection:
         threading.Thread(target=self._read, name="evoca-stdin", daemon=True).start()
         async with anyio.create_task_group() as group:
             group.start_soon(self._wind_up)
-            with _signals(self._loop, lambda: self._end("signal", GRACE_AT_SIGNAL)):
+            with on_signals(self._loop, lambda: self._end("signal", GRACE_AT_SIGNAL)):
                 await self._server.run(self._receive, self._outbox, self._server.create_initialization_options())
             group.cancel_scope.cancel()
         self._outbox.finish(LAST_WORDS)
@@ -304,34 +303,6 @@ class Connection:
             while self._open_calls > 0:
                 self._quiet = anyio.Event()
                 await self._quiet.wait()
-
-
-@contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> Generator[None]:
-    """Call `stop` in the loop at SIGTERM or SIGINT; a second one ends the process at once."""
-    came = False
-
-    def on_signal() -> None:
-        nonlocal came
-        if came:
-            os._exit(1)
-        came = True
-        stop()
-
-    previous = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    for number in previous:
-        try:
-            loop.add_signal_handler(number, on_signal)
-        except NotImplementedError:  # Windows
-            signal.signal(number, lambda _number, _frame: loop.call_soon_threadsafe(on_signal) and None)
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            try:
-                loop.remove_signal_handler(number)
-            except NotImplementedError:
-                signal.signal(number, handler)
 
 
 def serve(backend: Backend) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import anyio
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ServerEvent
 
-from evoca.errors import EvocaError
+from evoca.domain.tenancy import LOCAL, Caller
+from evoca.errors import EvocaError, NotFound
 from evoca.logs import get_logger
 
 if TYPE_CHECKING:
@@ -32,79 +33,111 @@ INTERVAL = 0.2
 
 
 class GraphUpdates:
-    """The publisher. `version` gives the graph's version, which grows with every committed change."""
+    """The publisher. `version` gives the version of a caller's graph, which grows with every committed change.
 
-    def __init__(self, version: Callable[[], Awaitable[int]], interval: float = INTERVAL) -> None:
+    Callers that see the same collections read the same graph and share its notices.
+    """
+
+    def __init__(self, version: Callable[[Caller], Awaitable[int]], interval: float = INTERVAL) -> None:
         self._version = version
         self._interval = interval
-        self._bus = _CountingBus(self._subscribed)
-        self._listen = ListenHandler(self._bus)
-        self._sessions: dict[Connection, _Session] = {}
-        self._seen: int | None = None
-        self._wake = anyio.Event()
+        self._topics: dict[frozenset[int] | None, _Topic] = {}
+        self._sessions: dict[Connection, Callable[[], None]] = {}
         self._group: TaskGroup | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Watch the graph meanwhile."""
+        """Watch the graphs meanwhile."""
         async with anyio.create_task_group() as group:
             self._group = group
-            group.start_soon(self._watch)
             yield
             group.cancel_scope.cancel()
 
     def changed(self) -> None:
         """Something was written here: look at once."""
-        self._wake.set()
+        for topic in self._topics.values():
+            topic.look_soon()
 
     async def listen(
-        self, context: ServerRequestContext[None], parameters: SubscriptionsListenRequestParams
+        self, context: ServerRequestContext[None], parameters: SubscriptionsListenRequestParams, caller: Caller = LOCAL
     ) -> SubscriptionsListenResult:
-        """Serve one `subscriptions/listen` stream until it is closed."""
-        await self._note_version()
-        return await self._listen(context, parameters)
+        """Serve one `subscriptions/listen` stream until it is closed. Raises NotFound when there is no graph."""
+        topic = self._topic(caller)
+        await topic.note_version()
+        return await topic.listen(context, parameters)
 
-    async def subscribe(self, connection: Connection, session: ServerSession) -> None:
-        """Send the connection a notice of every change from now on. The subscription ends with the connection."""
+    async def subscribe(self, connection: Connection, session: ServerSession, caller: Caller = LOCAL) -> None:
+        """Send the connection a notice of every change from now on. The subscription ends with the connection.
+
+        Raises NotFound when there is no graph to read.
+        """
         if connection in self._sessions or self._group is None:
             return
-        await self._note_version()
-        subscription = _Session(session, self._group)
-        self._sessions[connection] = subscription
-        subscription.leave = self._bus.subscribe(subscription.deliver)
+        topic = self._topic(caller)
+        await topic.note_version()
+        leave = topic.bus.subscribe(_Session(session, self._group).deliver)
+        self._sessions[connection] = leave
         connection.exit_stack.callback(self.unsubscribe, connection)
 
     def unsubscribe(self, connection: Connection) -> None:
-        subscription = self._sessions.pop(connection, None)
-        if subscription is not None:
-            subscription.leave()
+        leave = self._sessions.pop(connection, None)
+        if leave is not None:
+            leave()
 
     def close(self) -> None:
         """End every listen stream; each is answered."""
-        self._listen.close()
+        for topic in self._topics.values():
+            topic.listen.close()
 
-    async def _note_version(self) -> None:
-        if not self._bus.listeners:
-            self._seen = await self._look()
+    def _topic(self, caller: Caller) -> _Topic:
+        key = caller.collections
+        topic = self._topics.get(key)
+        if topic is None:
+            assert self._group is not None  # noqa: S101 - requests are served while it runs
+            topic = self._topics[key] = _Topic(lambda: self._version(caller), self._interval)
+            self._group.start_soon(topic.watch)
+        return topic
 
-    def _subscribed(self) -> None:
+
+class _Topic:
+    """One graph that is watched while anybody listens."""
+
+    def __init__(self, version: Callable[[], Awaitable[int]], interval: float) -> None:
+        self._version = version
+        self._interval = interval
+        self.bus = _CountingBus(self.look_soon)
+        self.listen = ListenHandler(self.bus)
+        self._seen: int | None = None
+        self._wake = anyio.Event()
+
+    def look_soon(self) -> None:
         self._wake.set()
 
-    async def _watch(self) -> None:
+    async def note_version(self) -> None:
+        """What is there now is no news. Raises NotFound."""
+        if not self.bus.listeners:
+            self._seen = await self._look()
+
+    async def watch(self) -> None:
         while True:
-            with anyio.move_on_after(self._interval if self._bus.listeners else None):
+            with anyio.move_on_after(self._interval if self.bus.listeners else None):
                 await self._wake.wait()
             self._wake = anyio.Event()
-            if not self._bus.listeners:
+            if not self.bus.listeners:
                 continue
-            version = await self._look()
+            try:
+                version = await self._look()
+            except NotFound:
+                continue  # the collection is gone; it may come back
             if version is not None and version != self._seen:
                 self._seen = version
-                await self._bus.publish(ResourceUpdated(GRAPH_URI))
+                await self.bus.publish(ResourceUpdated(GRAPH_URI))
 
     async def _look(self) -> int | None:
         try:
             return await self._version()
+        except NotFound:
+            raise
         except EvocaError as error:
             get_logger("mcp").warning("graph version unknown", error=type(error).__name__)
             return None
@@ -118,7 +151,6 @@ class _Session:
         self._group = group
         self._due = False
         self._sending = False
-        self.leave: Callable[[], None] = lambda: None
 
     def deliver(self, _event: ServerEvent) -> None:
         self._due = True
