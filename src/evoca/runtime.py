@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from evoca.domain.clock import Clock, ShiftedClock, SystemClock
+from evoca.domain.tenancy import DEFAULT_COLLECTION_ID, LOCAL, Caller
 from evoca.errors import EvocaError, InvalidInput, ShuttingDown, StoreReadOnly
 from evoca.operations.base import Operation, select
 from evoca.operations.catalogue import CATALOGUE
-from evoca.settings import Settings
+from evoca.settings import DEFAULT_COLLECTION, Settings
 
 if TYPE_CHECKING:
     from evoca.domain.limbic import LimbicConstants
@@ -41,9 +42,9 @@ class Runtime:
         self._store: Store | None = None
         self._closed = False
 
-    def call(self, operation: Operation, raw: Mapping[str, object]) -> Mapping[str, object]:
+    def call(self, operation: Operation, raw: Mapping[str, object], caller: Caller = LOCAL) -> Mapping[str, object]:
         """Do one operation; blocks. Raises EvocaError, or `Cancelled` when its caller gave up before the commit."""
-        services = self.services()
+        services = self.services().by(caller)
         result = operation.call(services, raw)
         if not operation.hints.read_only:
             services.indexing.wake()
@@ -58,11 +59,21 @@ class Runtime:
                 self._services = self._open()
             return self._services
 
-    def graph_version(self) -> int:
-        """A number that grows with every committed change of the collection's graph, by any process."""
-        services = self.services()
-        assert self._store is not None  # noqa: S101 - services() has opened it
-        return self._store.read(lambda session: session.collections.graph_version(services.collection))
+    def graph_version(self, caller: Caller = LOCAL) -> int:
+        """A number that grows with every committed change, by any process, of the graph that `read_graph` gives.
+
+        Raises NotFound when the caller has no collection to read where none is named.
+        """
+        collection = self.services().by(caller).within(None).collection
+        return self.store.read(lambda session: session.collections.graph_version(collection))
+
+    def authenticate(self, secret: str) -> Caller | None:
+        """Whose API key this is; None when it is no key in force."""
+        return self.services().keys.authenticate(secret)
+
+    def keys_in_place(self) -> bool:
+        """Whether a key was ever made: then nobody may come in from outside without one."""
+        return self.services().keys.in_place()
 
     @property
     def store(self) -> Store:
@@ -98,6 +109,8 @@ class Runtime:
 
     def _collection(self, store: Store) -> int:
         code = self.settings.collection
+        if code == DEFAULT_COLLECTION:
+            return DEFAULT_COLLECTION_ID
         found = store.read(lambda session: session.collections.find(code))
         if found is not None:
             return found.id
@@ -111,6 +124,7 @@ class Runtime:
 
     def _assemble(self, store: Store, collection: int) -> Services:
         from evoca.services import Services
+        from evoca.services.collections import CollectionService
         from evoca.services.editing import EditingService
         from evoca.services.embedding import Embedding
         from evoca.services.enriching import EnrichingService
@@ -125,6 +139,7 @@ class Runtime:
         from evoca.services.importing import ImportService
         from evoca.services.indexing import IndexingService, Pace
         from evoca.services.judging import Judging
+        from evoca.services.keys import KeyService
         from evoca.services.reading import ReadingService
         from evoca.services.recalling import RecallService
         from evoca.services.reflections import ReflectionService
@@ -156,6 +171,9 @@ class Runtime:
         )
         return Services(
             collection=collection,
+            caller=LOCAL,
+            collections=CollectionService(store, clock),
+            keys=KeyService(store, clock, tracking),
             limits=settings.limits,
             track=settings.track,
             graph=GraphService(store, clock),

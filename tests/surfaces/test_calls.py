@@ -33,7 +33,7 @@ def test_tools_are_listed_as_the_catalogue_has_them(shared: Server) -> None:
         "description": "What echo does.",
         "inputSchema": {
             "type": "object",
-            "properties": {"text": {"type": "string"}},
+            "properties": {"text": {"type": "string"}, "collection": {"type": "string"}},
             "required": ["text"],
         },
         "outputSchema": {"type": "object"},
@@ -70,7 +70,7 @@ def test_a_refusal_is_an_error_result_with_text_and_structure(shared: Server) ->
     for reply in (shared.call("echo", {"txt": "a"}), shared.call("busy")):
         assert reply.is_error
         assert json.loads(reply.text) == reply.data
-    assert shared.call("echo", {"txt": "a"}).error == "Unknown argument: txt. Valid arguments: text."
+    assert shared.call("echo", {"txt": "a"}).error == "Unknown argument: txt. Valid arguments: text, collection."
 
 
 def test_an_unknown_tool_is_a_protocol_error(shared: Server) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
 
+from evoca.domain.tenancy import LOCAL, Caller
 from evoca.errors import StoreBusy
 from evoca.operations.base import Hints, Input, Operation, Text, Toolset, operation
 from evoca.settings import Limits
@@ -79,6 +80,7 @@ class Toy:
 
     def __init__(self, folder: Path) -> None:
         self.limits = Limits()
+        self.caller = LOCAL
         self.catalogue: tuple[Operation, ...] = (
             _tool("echo", READ, lambda given: {"text": given.text}, TextInput, TextResult, aliases=("repeat",)),
             _tool("big", READ, lambda given: {"text": "ñ" * given.size}, SizeInput, TextResult),
@@ -96,10 +98,21 @@ class Toy:
         self._lock = threading.Lock()
         self._graph.touch()
 
-    def call(self, operation: Operation, raw: Mapping[str, object]) -> Mapping[str, object]:
+    def call(self, operation: Operation, raw: Mapping[str, object], caller: Caller = LOCAL) -> Mapping[str, object]:
+        self.caller = caller
         return operation.call(cast("Services", self), raw)
 
-    def graph_version(self) -> int:
+    def within(self, _code: str | None) -> Toy:
+        return self
+
+    def authenticate(self, secret: str) -> Caller | None:
+        return LOCAL if secret.startswith("known") else None
+
+    def keys_in_place(self) -> bool:
+        return False
+
+    def graph_version(self, caller: Caller = LOCAL) -> int:
+        assert caller.sees(1)
         return self._graph.stat().st_size
 
     def close(self) -> None:

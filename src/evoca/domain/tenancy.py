@@ -7,6 +7,9 @@ from enum import IntEnum
 
 from evoca.domain.clock import Instant
 
+DEFAULT_COLLECTION_ID = 1
+"""The default collection is made with the store, before any other."""
+
 
 class Scope(IntEnum):
     """What a key may do; each includes those before it. The numbers are stored."""

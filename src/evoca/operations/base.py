@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from evoca.domain.tenancy import Caller, Scope
+from evoca.errors import Forbidden
 from evoca.operations.inputs import (
     AtMost,
     Hidden,
@@ -26,7 +28,7 @@ from evoca.operations.inputs import (
     TypeName,
 )
 from evoca.operations.schema import JsonSchema, input_schema, output_schema
-from evoca.operations.validation import Validator
+from evoca.operations.validation import Validator, split_collection
 
 if TYPE_CHECKING:
     from evoca.services import Services
@@ -74,11 +76,17 @@ ResultT = TypeVar("ResultT", bound=Mapping[str, object])
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a client may assume of an operation."""
+    """What a client may assume of an operation. `admin`: more than a key that writes may do."""
 
     read_only: bool
     destructive: bool
     idempotent: bool
+    admin: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """What a key must have for it."""
+        return Scope.ADMIN if self.admin else Scope.READ if self.read_only else Scope.WRITE
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,8 @@ class Operation:
 
     `listed`: shown in listings (an unlisted one can still be called). `drop_in`: the official memory server has it.
     `aliases`: further names it is called by. `cli`: the command's name, default the operation's with hyphens.
-    `rest_path`: default `/v1/<name>`. `rest_method`: GET only for what takes no arguments.
+    `rest_path`: default `/v1/<name>`. `rest_method`: GET only for what takes no arguments. `in_collection`: it works in
+    one collection, and takes the argument `collection`.
     """
 
     name: str
@@ -104,23 +113,28 @@ class Operation:
     aliases: tuple[str, ...]
     listed: bool
     drop_in: bool
+    in_collection: bool
     run: Callable[[Services, Input], Mapping[str, object]]
 
     def call(self, services: Services, raw: Mapping[str, object]) -> Mapping[str, object]:
         """Check `raw` (JSON values by argument name), do the work, return the JSON-shaped result.
 
-        Raises InvalidInput or LimitExceeded naming the field, and whatever the work raises.
+        In this order it raises InvalidInput or LimitExceeded naming the field, Forbidden for a key that may not do
+        this, NotFound for a collection that is not there or not for the caller, and whatever the work raises.
         """
-        return self.run(services, self.validator.check(raw, services.limits))
+        rest, code = split_collection(raw) if self.in_collection else (raw, None)
+        arguments = self.validator.check(rest, services.limits)
+        _admit(services.caller, self)
+        return self.run(services.within(code) if self.in_collection else services, arguments)
 
     @cached_property
     def validator(self) -> Validator:
-        return Validator(self.input_model)
+        return Validator(self.input_model, in_collection=self.in_collection)
 
     @cached_property
     def input_schema(self) -> JsonSchema:
         """JSON Schema 2020-12 of the arguments: inlined, an object at the root, no titles, no null."""
-        return input_schema(self.input_model)
+        return input_schema(self.input_model, in_collection=self.in_collection)
 
     @cached_property
     def output_schema(self) -> JsonSchema:
@@ -149,6 +163,7 @@ def operation(
     listed: bool = True,
     drop_in: bool = False,
     family: Family | None = None,
+    in_collection: bool = True,
 ) -> Operation:
     """Make the record of one operation. `result` is a TypedDict; `run` gets the checked input."""
 
@@ -171,8 +186,20 @@ def operation(
         aliases=aliases,
         listed=listed,
         drop_in=drop_in,
+        in_collection=in_collection,
         run=invoke,
     )
+
+
+def _admit(caller: Caller, wanted: Operation) -> None:
+    """Raises Forbidden when the caller's key may not do this."""
+    needed = wanted.hints.scope
+    if caller.scope < needed:
+        raise Forbidden(
+            f"This key may not call {wanted.name}: its scope is {caller.scope.name.lower()}, "
+            f"{needed.name.lower()} is needed",
+            "Use another key; evoca keys create NAME --scope SCOPE makes one.",
+        )
 
 
 def select(catalogue: Iterable[Operation], toolsets: Iterable[str]) -> tuple[Operation, ...]:

@@ -25,13 +25,13 @@ class EndRelationInput(Input):
 class RenameEntityInput(Input):
     name: Name
     new_name: Name
-    dry_run: bool = Field(default=True, description="false: do it.")
+    dry_run: bool = True
 
 
 class MergeEntitiesInput(Input):
-    sources: Annotated[list[Name], AtMost("items")] = Field(description="Entities that become part of target.")
+    sources: Annotated[list[Name], AtMost("items")] = Field(description="They become part of target.")
     target: Name
-    dry_run: bool = Field(default=True, description="false: do it.")
+    dry_run: bool = True
 
 
 class UpdateObservationInput(Input):
@@ -207,7 +207,7 @@ END_RELATION: Operation = operation(
     title="End a Relation",
     doc=(
         "End a relation that no longer holds and keep it as history; contiene and parte_de end together. Prefer it to "
-        "delete_relations for what was true. The relation can be created anew later."
+        "delete_relations for what was true. It can be created anew later."
     ),
     toolset="graph",
     hints=_CHANGES,

@@ -100,7 +100,7 @@ class TripleInput(Input):
 
 
 class RelationInput(TripleInput):
-    context: Annotated[str, AtMost("text")] | None = Field(default=None, description="Why or when, optional.")
+    context: Annotated[str, AtMost("text")] | None = Field(default=None, description="Why or when.")
 
 
 class CreateRelationsInput(Input):
@@ -127,12 +127,12 @@ class AddObservationsInput(Input):
         AtMost("items", _TOO_MANY),
     ] = Field(
         validation_alias=AliasChoices("observations", "contents"),
-        description="Texts for `name`, or objects {entityName, contents:[text]}.",
+        description="Texts for `name`, or objects.",
     )
     kind: FreeType | None = Field(
         default=None, description="hallazgo, decision, estado, spec, metrica, metadata or generic."
     )
-    supersedes: Id | None = Field(default=None, description="Id of the observation that the new text replaces.")
+    supersedes: Id | None = Field(default=None, description="Id of what the new text replaces.")
 
     @model_validator(mode="after")
     def _one_form(self) -> AddObservationsInput:
@@ -175,13 +175,13 @@ class DeleteObservationsInput(Input):
     name: KnownName | None = Field(
         default=None,
         validation_alias=AliasChoices("name", "entityName"),
-        description="The entity; goes with observations.",
+        description="Goes with observations.",
     )
     observations: Annotated[list[str], AtMost("items", _TOO_MANY)] | None = Field(
-        default=None, description="Exact texts to delete from it."
+        default=None, description="Exact texts."
     )
     deletions: Annotated[list[RemoveGroup], AtMost("items")] | None = Field(
-        default=None, description="Or several entities: {entityName, observations:[text]}."
+        default=None, description="Or for several entities."
     )
 
     @model_validator(mode="after")
@@ -213,7 +213,7 @@ class DeleteRelationsInput(Input):
 
 
 class ReadGraphInput(Input):
-    limit: Limit | None = Field(default=None, description="Page size; adds total and has_more.")
+    limit: Limit | None = Field(default=None, description="Page size; adds total, has_more.")
     offset: Offset | None = None
 
 
@@ -226,22 +226,22 @@ class SearchNodesInput(ReadGraphInput):
 class OpenNodesInput(ReadGraphInput):
     names: Annotated[
         list[KnownName], AtMost("items", "Too many entity names: {n} > {most}. Request fewer entities at a time.")
-    ] = Field(description="Exact names.")
-    details: bool = Field(default=False, description="Add ids, kinds, times, status, reflections, relation ids.")
+    ]
+    details: bool = Field(default=False, description="Add ids, kinds, times, status, history, reflections.")
     kinds: list[str] | None = Field(default=None, description="Only observations of these kinds.")
     include_superseded: bool = Field(default=False, description="Show replaced observations too.")
-    include_ended: bool = Field(default=False, description="Show ended relations too.")
+    include_ended: bool = False
 
 
 class SearchSemanticInput(Input):
     query: Annotated[
         str, NotBlank(), AtMost("query", "Query too long: {n} > {most} characters. Use a more concise search query.")
-    ] = Field(description="A question or a topic, in any words.")
+    ] = Field(description="Question or topic, in any words.")
     limit: Annotated[int, Field(ge=1), AtMost("limit", "Limit too high: {n} > {most}. Request fewer results.")] = 10
     track: bool | None = Field(default=None, description="false: read without learning from it.")
     explain: bool = Field(default=False, description="Add how each result was found.")
-    entity_types: list[str] | None = Field(default=None, description="Only these types.")
-    statuses: list[str] | None = Field(default=None, description="Only these statuses.")
+    entity_types: list[str] | None = None
+    statuses: list[str] | None = None
 
 
 class MigrateInput(Input):
@@ -416,8 +416,8 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         name="create_entities",
         title="Create Entities",
         doc=(
-            "Create entities, or merge observations into those that exist (a type or status left out is kept). All or "
-            "nothing. For facts on a known entity use add_observations; link entities with create_relations next."
+            "Create entities, or merge observations into existing ones (a type or status left out is kept). All or "
+            "nothing. For facts on a known entity use add_observations; link with create_relations next."
         ),
         drop_in=True,
         toolset="graph",
@@ -460,8 +460,8 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         name="delete_entities",
         title="Delete Entities",
         doc=(
-            "Delete entities with all their observations and relations, for good. Names that do not exist are listed "
-            "in errors. To drop single facts use delete_observations."
+            "Delete entities with all their observations and relations, for good. Unknown names are listed in errors. "
+            "To drop single facts use delete_observations."
         ),
         drop_in=True,
         toolset="graph",
@@ -528,7 +528,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         title="Open Nodes",
         doc=(
             "Read entities by exact name, in the order asked for, with their relations; unknown names are left out. "
-            "details adds ids, kinds, times and history. Follow relations by opening the other end."
+            "Follow relations by opening the other end."
         ),
         drop_in=True,
         toolset="graph",
@@ -556,7 +556,7 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
         title="Import a Memory File",
         doc=(
             "Import a JSONL file of the official memory server by its path; merging, repeatable, the file is only "
-            "read. dry_run tells what would happen. Lines that cannot be used are listed with their numbers."
+            "read. Lines that cannot be used are listed with their numbers."
         ),
         toolset="graph",
         hints=_MERGES,

@@ -11,6 +11,9 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+COLLECTION = "collection"
+"""The argument of every operation on a collection; it is taken out before the input model sees the rest."""
+
 LimitName = Literal["items", "text", "query", "name", "type", "limit"]
 """Which of `settings.Limits` a marker means."""
 

@@ -10,7 +10,7 @@ from evoca.domain.clock import to_iso
 from evoca.domain.graph import Triple
 from evoca.domain.reflections import DEFAULT_AUTHOR, MOODS, TARGET_TYPES
 from evoca.errors import InvalidInput
-from evoca.operations.base import AtMost, Hints, Input, Name, NotBlank, Operation, TypeName, operation
+from evoca.operations.base import AtMost, Hints, Input, Name, NotBlank, Operation, Text, TypeName, operation
 from evoca.services.reflections import ReflectionQuery, Target
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ _MOODS = ", ".join(MOODS)
 
 class AddReflectionInput(Input):
     target_type: TypeName = Field(description=f"{_TARGETS}.")
-    content: Annotated[str, AtMost("text")] = Field(description="Free prose.")
-    author: TypeName = Field(default=DEFAULT_AUTHOR, description="Who writes.")
+    content: Text
+    author: TypeName = DEFAULT_AUTHOR
     mood: TypeName | None = Field(default=None, description=f"{_MOODS}.")
     target_id: Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] | None = Field(
         default=None, description="Id of the entity or relation (open_nodes with details)."

@@ -7,8 +7,9 @@ Result schemas are permissive: a client checks replies against them, and an erro
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
-from evoca.operations.inputs import Input
+from evoca.operations.inputs import COLLECTION, Input
 from evoca.operations.shapes import (
     AnythingShape,
     FieldShape,
@@ -30,13 +31,16 @@ _EXACT = 2**53
 """From here on not every client's numbers are exact: such a bound is checked and not published."""
 
 
-def input_schema(model: type[Input]) -> JsonSchema:
+def input_schema(model: type[Input], in_collection: bool = False) -> JsonSchema:
     """The published schema of an input model. Lists of tools are read by models, so it is short.
 
-    Hidden keys, the limits from the settings, and what is refused whatever the schema says (unknown keys, blank
-    names) are left out.
+    `in_collection`: with the argument `collection`, which every operation on one takes. Hidden keys, the limits from
+    the settings, and what is refused whatever the schema says (unknown keys, blank names) are left out.
     """
-    return _of_input(input_shape(model))
+    schema = _of_input(input_shape(model))
+    if in_collection:
+        schema["properties"] = {**cast("JsonSchema", schema["properties"]), COLLECTION: {"type": "string"}}
+    return schema
 
 
 def output_schema(result: type[Mapping[str, object]]) -> JsonSchema:
@@ -93,7 +97,7 @@ def _of_scalar(shape: Shape) -> JsonSchema:
             return {"anyOf": [_of_scalar(shape.text), {"type": "number"}, {"type": "boolean"}]}
         case NumberShape(whole=whole, least=least, most=most):
             number: JsonSchema = {"type": "integer" if whole else "number"}
-            if least is not None:
+            if least is not None and least > -_EXACT:
                 number["minimum"] = least
             if most is not None and most < _EXACT:
                 number["maximum"] = most

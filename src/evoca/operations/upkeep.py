@@ -48,7 +48,7 @@ class ExecuteSplitInput(Input):
         min_length=1, description="As in suggested_splits: exact texts, each once; what is not named stays."
     )
     parent_entity_name: KnownName | None = Field(
-        default=None, description="Existing entity to hang the parts under; default: the original."
+        default=None, description="Entity to hang the parts under; default: the original."
     )
 
 
@@ -58,7 +58,7 @@ class NoInput(Input):
 
 class DuplicatesInput(Input):
     entity_name: KnownName
-    threshold: Share = Field(default=SIMILAR, description="Least similarity.")
+    threshold: Share = SIMILAR
     containment_threshold: Share = Field(
         default=CONTAINED, description="Least share of a short text's words in one twice as long."
     )

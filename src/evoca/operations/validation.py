@@ -16,7 +16,7 @@ from typing import cast
 from pydantic import ValidationError
 
 from evoca.errors import InvalidInput, LimitExceeded
-from evoca.operations.inputs import AtMost, Input, LimitName
+from evoca.operations.inputs import COLLECTION, AtMost, Input, LimitName
 from evoca.operations.shapes import (
     AnythingShape,
     FlagShape,
@@ -30,7 +30,7 @@ from evoca.operations.shapes import (
     TextShape,
     input_shape,
 )
-from evoca.settings import Limits
+from evoca.settings import Limits, collection_code
 
 Step = str | int
 Check = Callable[[object, Limits], object]
@@ -56,9 +56,10 @@ class _Fault(Exception):
 class Validator:
     """Checks raw arguments against one input model. Thread-safe."""
 
-    def __init__(self, model: type[Input]) -> None:
+    def __init__(self, model: type[Input], in_collection: bool = False) -> None:
+        """`in_collection`: the argument `collection`, which `split_collection` takes out, is named among the valid."""
         self._model = model
-        self._check = _object_check(input_shape(model), root=True)
+        self._check = _object_check(input_shape(model), root=True, further=(COLLECTION,) if in_collection else ())
 
     def check(self, raw: Mapping[str, object], limits: Limits) -> Input:
         """The checked input. Raises InvalidInput or LimitExceeded naming the field."""
@@ -68,6 +69,30 @@ class Validator:
             raise fault.error() from None
         except ValidationError as error:
             raise _left_over(error) from None
+
+
+def split_collection(raw: Mapping[str, object]) -> tuple[Mapping[str, object], str | None]:
+    """`raw` without the argument `collection`, and the code that it names; None: none (omitted, null or blank).
+
+    Raises InvalidInput for what is no code.
+    """
+    if COLLECTION not in raw:
+        return raw, None
+    rest = {key: value for key, value in raw.items() if key != COLLECTION}
+    given = raw[COLLECTION]
+    if given is None:
+        return rest, None
+    if not isinstance(given, str):
+        raise InvalidInput(f"{COLLECTION}: expected a text, got {_kind(given)}", field=COLLECTION)
+    return rest, named_collection(given, COLLECTION) if given.strip() else None
+
+
+def named_collection(text: str, field: str) -> str:
+    """The code that `text` means. Raises InvalidInput naming `field`."""
+    try:
+        return collection_code(text)
+    except ValueError as error:
+        raise InvalidInput(f"{field}: {shown(str(error))}", field=field) from None
 
 
 def shown(text: str) -> str:
@@ -304,12 +329,12 @@ def _inside(error: InvalidInput) -> _Fault:
     return _Fault(make)
 
 
-def _object_check(shape: ObjectShape, root: bool = False) -> Check:
+def _object_check(shape: ObjectShape, root: bool = False, further: tuple[str, ...] = ()) -> Check:
     fields = {
         spelling: (each.spellings[0], _compile(each.shape)) for each in shape.fields for spelling in each.spellings
     }
     required = [each.spellings[0] for each in shape.fields if each.required]
-    valid = ", ".join(each.spellings[0] for each in shape.fields if not each.hidden) or "none"
+    valid = ", ".join([*(each.spellings[0] for each in shape.fields if not each.hidden), *further]) or "none"
     example = _example_text(shape)
 
     def check(value: object, limits: Limits) -> object:

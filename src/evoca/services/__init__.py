@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evoca.domain.tenancy import Caller
+    from evoca.services.collections import CollectionService
     from evoca.services.editing import EditingService
     from evoca.services.embedding import Embedding
     from evoca.services.episode_links import EpisodeLinkService
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from evoca.services.graph import GraphService
     from evoca.services.importing import ImportService
     from evoca.services.indexing import IndexingService
+    from evoca.services.keys import KeyService
     from evoca.services.reading import ReadingService
     from evoca.services.recalling import RecallService
     from evoca.services.reflections import ReflectionService
@@ -33,9 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What operations work with: one store's use cases, and the collection that this process works in."""
+    """What operations work with: one store's use cases, who calls, and the collection that the call works in.
+
+    Before `within` the collection is the process's own.
+    """
 
     collection: int
+    caller: Caller
+    collections: CollectionService
+    keys: KeyService
     limits: Limits
     track: bool
     graph: GraphService
@@ -60,3 +69,15 @@ class Services:
     walking: WalkingService
     embedding: Embedding
     indexing: IndexingService
+
+    def by(self, caller: Caller) -> Services:
+        """The same for another caller."""
+        return self if caller is self.caller else replace(self, caller=caller)
+
+    def within(self, code: str | None) -> Services:
+        """The same in the collection with this code; None: where the caller works when it names none.
+
+        Raises NotFound when there is none, or none for this caller.
+        """
+        collection = self.collections.locate(self.caller, code, self.collection)
+        return self if collection == self.collection else replace(self, collection=collection)

@@ -24,6 +24,7 @@ class _Use:
     together: bool
     memories: bool = False
     links: bool = False
+    keys: bool = False
 
 
 class TrackingService:
@@ -60,6 +61,10 @@ class TrackingService:
         """Links between memories led somewhere."""
         self._add(_Use(tuple(links), self._clock.now(), together=False, links=True))
 
+    def presented(self, key: int) -> None:
+        """An API key was shown at the door."""
+        self._add(_Use((key,), self._clock.now(), together=False, keys=True))
+
     def flush(self) -> None:
         """Write what was collected. Waits for the commit."""
         with self._lock:
@@ -72,6 +77,9 @@ class TrackingService:
 
         def work(session: Session) -> None:
             for use in uses:
+                if use.keys:
+                    session.keys.used(use.entities[0], use.at)
+                    continue
                 if use.links:
                     session.episode_links.use(use.entities, use.at)
                     continue

@@ -25,7 +25,11 @@ class CollectionCounts:
 
 class Collections(Protocol):
     def find(self, code: str) -> Collection | None: ...
-    def by_ids(self, ids: frozenset[int]) -> dict[int, Collection]: ...
+    def exists(self, collection: int) -> bool: ...
+    def code(self, collection: int) -> str:
+        """ "" when there is no such collection."""
+        ...
+
     def all(self) -> list[Collection]:
         """By id."""
         ...
@@ -54,6 +58,10 @@ class Collections(Protocol):
 class Keys(Protocol):
     def insert(self, key: NewKey, at: Instant) -> int:
         """Raises Conflict when a key that is not revoked has the name."""
+        ...
+
+    def any(self) -> bool:
+        """Whether there is a key, revoked or not."""
         ...
 
     def all(self) -> list[Key]:

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 import anyio
 
+from evoca.domain.tenancy import LOCAL, Caller
 from evoca.errors import EvocaError, ShuttingDown
 from evoca.logs import get_logger
 from evoca.operations.base import Operation
@@ -26,14 +27,24 @@ class Backend(Protocol):
 
     @property
     def catalogue(self) -> tuple[Operation, ...]: ...
-    def call(self, operation: Operation, raw: Mapping[str, object]) -> Mapping[str, object]: ...
-    def graph_version(self) -> int: ...
+    def call(self, operation: Operation, raw: Mapping[str, object], caller: Caller = LOCAL) -> Mapping[str, object]: ...
+    def graph_version(self, caller: Caller = LOCAL) -> int: ...
+    def authenticate(self, secret: str) -> Caller | None:
+        """Whose API key this is; None when it is no key in force."""
+        ...
+
+    def keys_in_place(self) -> bool:
+        """Whether a key was ever made: then nobody may come in from outside without one."""
+        ...
+
     def close(self) -> None: ...
 
 
-def answer(backend: Backend, operation: Operation, raw: Mapping[str, object]) -> Mapping[str, object]:
+def answer(
+    backend: Backend, operation: Operation, raw: Mapping[str, object], caller: Caller = LOCAL
+) -> Mapping[str, object]:
     """The operation's result. Raises as `guarded` does."""
-    return guarded(lambda: backend.call(operation, raw), operation.name)
+    return guarded(lambda: backend.call(operation, raw, caller), operation.name)
 
 
 def guarded(work: Callable[[], T], what: str) -> T:

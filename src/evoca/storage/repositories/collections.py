@@ -19,6 +19,16 @@ class CollectionRepository:
         rows = self._connection.select(_FIND, {"code": code}, _Row)
         return Collection(*rows[0]) if rows else None
 
+    def exists(self, collection: int) -> bool:
+        return bool(self._connection.select(_EXISTS, {"id": collection}, tuple[int]))
+
+    def code(self, collection: int) -> str:
+        rows = self._connection.select(_CODE, {"id": collection}, tuple[str])
+        return rows[0][0] if rows else ""
+
+    def all(self) -> list[Collection]:
+        return [Collection(*row) for row in self._connection.select(_ALL, {}, _Row)]
+
     def create(self, code: str, name: str, description: str, at: Instant) -> Collection:
         """Raises Conflict when the code is taken."""
         values = {"code": code, "name": name, "description": description, "at": at}
@@ -34,6 +44,9 @@ class CollectionRepository:
 
 
 _FIND = "SELECT id, code, name, description, created_at FROM collections WHERE code = :code"
+_ALL = "SELECT id, code, name, description, created_at FROM collections ORDER BY id"
+_EXISTS = "SELECT 1 FROM collections WHERE id = :id"
+_CODE = "SELECT code FROM collections WHERE id = :id"
 _CREATE = """
 INSERT INTO collections (code, name, description, created_at) VALUES (:code, :name, :description, :at)
 RETURNING id, code, name, description, created_at

@@ -12,6 +12,7 @@ from evoca.storage.repositories.entities import EntityRepository
 from evoca.storage.repositories.episode_links import EnrichmentRepository, EpisodeLinkRepository, MergeRepository
 from evoca.storage.repositories.episodes import EpisodeRepository
 from evoca.storage.repositories.incoming import IncomingRepository
+from evoca.storage.repositories.keys import KeyRepository
 from evoca.storage.repositories.metadata import MetadataRepository
 from evoca.storage.repositories.observations import ObservationRepository
 from evoca.storage.repositories.outgoing import OutgoingRepository
@@ -39,5 +40,6 @@ class RepositorySession:
         self.substrings = SubstringRepository(connection, indexes, self.ledger)
         self.accesses = AccessRepository(connection)
         self.metadata = MetadataRepository(connection)
+        self.keys = KeyRepository(connection)
         self.outgoing = OutgoingRepository(connection)
         self.incoming = IncomingRepository(connection, self.ledger, writer)
