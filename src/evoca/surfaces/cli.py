@@ -153,12 +153,12 @@ def _option(field: FieldShape) -> tuple[click.Option, str] | None:
 
 
 def _kind(shape: Shape) -> type[str | int | float | bool] | None:
-    from evoca.operations.shapes import FlagShape, NullableShape, NumberShape, TextShape
+    from evoca.operations.shapes import FlagShape, NullableShape, NumberShape, ScalarShape, TextShape
 
     match shape:
         case NullableShape(of=inner):
             return _kind(inner)
-        case TextShape():
+        case TextShape() | ScalarShape():
             return str
         case NumberShape(whole=whole):
             return int if whole else float
