@@ -59,7 +59,7 @@ def _check_exposure(runtime: Runtime, announce: Callable[[str], None]) -> bool:
         return False
     if not settings.insecure:
         raise InvalidInput(
-            f"--host {settings.host}: without a key the server would be open to everybody who reaches this address",
+            f"--host {settings.host}: without a key everybody who reaches this address could use the memory.",
             "Make a key with `evoca keys create NAME`, leave --host out to stay on this machine, or add --insecure.",
         )
     announce(f"warning: everybody who reaches {settings.host} can read, change and delete this memory")
