@@ -50,7 +50,7 @@ class NameIndex:
         self._known: dict[int, _Names] = {}
 
     def similar(self, session: Session, collection: int, text: str, most: int) -> list[SimilarName]:
-        """At most so many names that are spelled like `text`, the most alike first, ties by id.
+        """At most so many names that are spelled like `text`, the most alike first; ties by the whole name, then by id.
 
         Of names of the form `type:id` and the same type only the ids are compared, else `project:a` would be like every
         project; a bare name is compared with the ids of all types.
@@ -58,11 +58,11 @@ class NameIndex:
         names = self._view(session, collection)
         if not names.ids:
             return []
-        likeness = _likeness(fold_label(text), names)
-        order = np.argsort(-likeness, kind="stable")[:most]
+        likeness, whole = _likeness(fold_label(text), names)
+        order: list[int] = np.lexsort((-whole, -likeness))[:most].tolist()
         return [
             SimilarName(names.ids[at], names.names[at], round(float(likeness[at]), 4))
-            for at in order.tolist()
+            for at in order
             if likeness[at] >= LEAST
         ]
 
@@ -95,12 +95,13 @@ def _read(session: Session, collection: int, version: int, before: _Names | None
     )
 
 
-def _likeness(text: str, names: _Names) -> NDArray[np.float32]:
+def _likeness(text: str, names: _Names) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """How alike each name is, and how alike as a whole."""
     kind, key = split_name(text)
     whole, by_key = _ratios(text, names.folded), _ratios(key, names.keys)
     if not kind:
-        return np.maximum(whole, by_key)
-    return np.where((names.types == kind) | (names.types == ""), by_key, whole)
+        return np.maximum(whole, by_key), whole
+    return np.where((names.types == kind) | (names.types == ""), by_key, whole), whole
 
 
 def _ratios(text: str, names: tuple[str, ...]) -> NDArray[np.float32]:

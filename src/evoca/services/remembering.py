@@ -10,8 +10,8 @@ from evoca.domain.facts import EntityObject, FactObject, LiteralObject, Scalar
 from evoca.domain.graph import Edge, Entity
 from evoca.domain.text import nfc
 from evoca.domain.validity import begin_of, fold_predicate, is_current
-from evoca.errors import InvalidInput, NotFound
-from evoca.services.entity_names import ensure_entities, find_entity, the_entity
+from evoca.errors import EntityNotFound, InvalidInput, NotFound
+from evoca.services.entity_names import ensure_entities, the_entity
 from evoca.services.graph import release_reflections
 from evoca.services.timelines import Telling, Timelines
 from evoca.storage.contract import Session, Store
@@ -216,7 +216,7 @@ def _facts_meant(session: Session, collection: int, which: FactReference) -> lis
         if fact is None or not _is_in(session, collection, fact):
             raise NotFound(f"Fact not found: {which.id}", "recall shows the ids of facts.")
         return [fact]
-    subject = find_entity(session, collection, which.subject)
+    subject = _meant(session, collection, which.subject, "subject")
     found: list[Edge] = []
     for told in _objects_meant(session, collection, which):
         if subject is not None and not found:
@@ -231,9 +231,17 @@ def _objects_meant(session: Session, collection: int, which: FactReference) -> l
     """What an object may be: the entity of that name, else the literal; clients of one kind of object know no other."""
     if which.object is None:
         return [LiteralObject("" if which.value is None else which.value)]
-    entity = find_entity(session, collection, which.object)
+    entity = _meant(session, collection, which.object, "object")
     literal: list[FactObject] = [LiteralObject(which.object)]
     return literal if entity is None else [EntityObject(entity.id), *literal]
+
+
+def _meant(session: Session, collection: int, name: str, field: str) -> Entity | None:
+    """The entity of a name, None for an unknown one. Raises InvalidInput when several differ in case alone."""
+    try:
+        return the_entity(session, collection, name, field)
+    except EntityNotFound:
+        return None
 
 
 def _is_in(session: Session, collection: int, fact: Edge) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from evoca.domain.clock import Instant
 from evoca.domain.facts import EntityObject, FactObject
 from evoca.domain.graph import INVERSES, Edge, NewEdge
-from evoca.domain.validity import Period, Twin, begin_of, object_of, period_of, place, target_of, tell
+from evoca.domain.validity import Period, Target, Twin, begin_of, object_of, period_of, place, target_of, tell
 from evoca.errors import Conflict
 from evoca.services.graph import INVERSE_CONTEXT
 from evoca.storage.contract import Session
@@ -54,9 +54,6 @@ class Timelines:
 
     def correct(self, fact: Edge, revised: Edge) -> tuple[Edge, ...]:
         """Write a fact as it is to be; the facts that it closed. Raises Conflict when another one says the same."""
-        if period_of(fact) == period_of(revised) and _statement(fact) == _statement(revised):
-            self._facts.revise(revised)
-            return ()
         told = object_of(revised)
         others = {each.id: each for each in self._rivals(revised.subject_id, revised.predicate, told)}
         others.pop(fact.id, None)
@@ -68,10 +65,14 @@ class Timelines:
                 "Update that one, or forget one of the two.",
             )
         closed = tuple(self._retime(others[each.id], each) for each in plan.closed)
-        self._delete_inverse(fact)
-        self._facts.revise(_timed(revised, plan.period, self._now))
-        self._session.collections.bump(self._collection)
-        self._tell_inverse(_timed(revised, plan.period, self._now))
+        after = _timed(revised, plan.period, self._now)
+        if _statement(after) == _statement(fact):
+            self._write(fact, after)
+        else:
+            self._facts.delete([each.id for each in self._inverses(fact)])
+            self._facts.revise(after)
+            self._tell_inverse(after)
+            self._session.collections.bump(self._collection)
         return closed
 
     def delete(self, facts: Sequence[Edge]) -> None:
@@ -152,12 +153,10 @@ class Timelines:
         if plan.period.id:
             self._facts.revise(_timed(known[plan.period.id], plan.period, self._now))
             return
-        telling = Telling(INVERSE_CONTEXT.format(fact.predicate), fact.source, fact.confidence, fact.valid_from)
+        begin = None if begin_of(fact) == self._now else begin_of(fact)
+        telling = Telling(INVERSE_CONTEXT.format(fact.predicate), fact.source, fact.confidence, begin)
         ends = [end for end in (plan.period.end, fact.ended_at) if end is not None]
         self._insert(fact.object_id, inverse, told, telling, min(ends, default=None))
-
-    def _delete_inverse(self, fact: Edge) -> None:
-        self._facts.delete([each.id for each in self._inverses(fact)])
 
 
 def fact_name(fact: Edge) -> str:
@@ -169,8 +168,8 @@ def _same_time(one: Period, other: Period) -> bool:
     return one.overlaps(other) or (one.begin, one.end) == (other.begin, other.end)
 
 
-def _statement(fact: Edge) -> tuple[int, str]:
-    return fact.subject_id, fact.predicate
+def _statement(fact: Edge) -> tuple[int, str, Target]:
+    return fact.subject_id, fact.predicate, target_of(object_of(fact))
 
 
 def _timed(fact: Edge, period: Period, now: Instant) -> Edge:
