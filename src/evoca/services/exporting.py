@@ -44,14 +44,14 @@ class ExportService:
         self._store = store
         self._clock = clock
 
-    def export(self, collection: str, file: BinaryIO) -> Exported:
-        """Write the collection of this code to an open, empty file that can be rewound. Raises NotFound."""
+    def export(self, collection: int, file: BinaryIO) -> Exported:
+        """Write a collection to an open file, which can be rewound and is emptied. Raises NotFound."""
         now = self._clock.now()
 
         def work(session: Session) -> Exported:
-            found = session.collections.find(collection)
+            found = session.collections.find(session.collections.code(collection))
             if found is None:
-                raise NotFound(f"Collection not found: {collection}", "Check the code; the default one is `default`.")
+                raise NotFound("The collection was deleted meanwhile.", "list_collections tells which there are.")
             file.seek(0)
             file.truncate()
             file.write(line(envelope_json(Envelope(now, found.code, found.name, found.description))))
@@ -65,11 +65,10 @@ class ExportService:
 
         return self._store.read(work)
 
-    def export_to(self, collection: str, path: Path, overwrite: bool = False) -> Exported:
-        """Write the collection to `path`, which has its name only when it is whole.
+    def export_to(self, collection: int, path: Path, overwrite: bool = False) -> Exported:
+        """Write a collection to `path`, which has its name only when it is whole.
 
-        Raises NotFound; Conflict when something is there and `overwrite` is False; InvalidInput when it cannot be
-        written.
+        Raises Conflict when something is there and `overwrite` is False, InvalidInput when it cannot be written.
         """
         return write_whole(path, lambda file: self.export(collection, file), overwrite)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
-from evoca.domain.clock import to_iso
 from evoca.errors import InvalidInput, NotFound
 from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
 
@@ -49,11 +48,14 @@ def _exported(settings: Settings, file: str, force: bool) -> Exported:
     clock = SystemClock() if settings.now is None else ShiftedClock(settings.now)
     opened = open_store(settings.store_location, clock=clock, busy_timeout=settings.busy_timeout)
     try:
+        found = opened.read(lambda session: session.collections.find(settings.collection))
+        if found is None:
+            raise NotFound(f"Collection not found: {settings.collection}", "list-collections tells which there are.")
         service = ExportService(opened, clock)
         if file != _STREAM:
-            return service.export_to(settings.collection, Path(file), force)
+            return service.export_to(found.id, Path(file), force)
         with tempfile.TemporaryFile() as whole:
-            exported = service.export(settings.collection, cast(BinaryIO, whole))
+            exported = service.export(found.id, cast(BinaryIO, whole))
             whole.seek(0)
             shutil.copyfileobj(whole, sys.stdout.buffer)
             sys.stdout.buffer.flush()
@@ -75,7 +77,7 @@ def import_command(store: str | None, collection: str | None, dry_run: bool, fil
     import shutil
     import tempfile
 
-    from evoca.services.importing import Imported
+    from evoca.operations.moving import import_result
 
     settings = settings_of(store=store, collection=collection, indexer="false")
 
@@ -88,38 +90,10 @@ def import_command(store: str | None, collection: str | None, dry_run: bool, fil
             whole.flush()
             return services.importing.import_from(services.collection, Path(whole.name), dry_run)
 
-    report = with_runtime(settings, work)
-    if isinstance(report, Imported):
-        print_json(_imported_json(report, settings.collection))
-        return
-    print_json(_report_json(report, settings.collection))
-    if report.errors:
+    result = import_result(with_runtime(settings, work))
+    print_json(result)
+    if result.get("errors"):
         raise SystemExit(1)
-
-
-def _imported_json(report: Imported, collection: str) -> dict[str, object]:
-    envelope = report.envelope
-    return {
-        "format": "evoca",
-        "collection": collection,
-        "exported": {"collection": envelope.collection, "at": to_iso(envelope.exported_at)},
-        "added": dict(report.added),
-        "known": dict(report.known),
-        "dry_run": report.dry_run,
-    }
-
-
-def _report_json(report: ImportReport, collection: str) -> dict[str, object]:
-    return {
-        "format": "mcp-memory",
-        "collection": collection,
-        "added": {"entity": report.entities, "relation": report.relations},
-        "known": report.unchanged,
-        "skipped": report.skipped,
-        "errors": report.errors,
-        "details": [{"line": remark.line, "reason": remark.reason} for remark in report.details],
-        "dry_run": report.dry_run,
-    }
 
 
 @click.command(name="backup")
