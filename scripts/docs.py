@@ -16,6 +16,7 @@ from evoca.operations.base import Operation
 from evoca.operations.catalogue import CATALOGUE
 from evoca.settings import Settings, variable_of
 from examples.clients import snippets
+from tests.conformance import suites
 from tests.differential.differences import DIFFERENCES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +31,8 @@ def regions() -> dict[str, str]:
         "clients": _clients(),
         "settings": _settings(),
         "differences": _differences(),
+        "conformance": suites.table(),
+        "conformance-reasons": suites.reasons(),
         "toolsets": _toolsets(),
         **{operation.name: _tool(operation) for operation in CATALOGUE if operation.listed},
     }
@@ -114,7 +117,7 @@ def _settings() -> str:
         if name == "toolsets":
             shown = "all"
         elif isinstance(default, tuple):
-            shown = ", ".join(f"`{each}`" for each in default)
+            shown = ", ".join(f"`{each}`" for each in cast("tuple[object, ...]", default))
         elif default in ("", None):
             shown = ""
         else:

@@ -75,5 +75,9 @@ async def test_a_client_that_tries_the_newest_protocol_first_is_met_there(
         assert (client.server_info.name, client.server_info.version) == ("evoca", __version__)
         assert client.instructions is not None
         assert 200 < len(client.instructions.encode()) <= 1024
-        assert client.server_capabilities.resources is not None
-        assert client.server_capabilities.resources.subscribe
+        resources, tools = client.server_capabilities.resources, client.server_capabilities.tools
+        assert resources is not None
+        assert resources.subscribe
+        assert tools is not None
+        # Which tools and resources there are is settled when the process starts.
+        assert not (tools.list_changed or resources.list_changed)

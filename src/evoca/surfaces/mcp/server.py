@@ -10,7 +10,7 @@ import mcp_types as types
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from evoca import __version__
 from evoca.domain.tenancy import LOCAL, Caller
@@ -85,12 +85,31 @@ def build_server(backend: Backend, workers: Workers) -> tuple[Server[None], Grap
         instructions=instructions({each.toolset for each in backend.catalogue}),
         lifespan=lifespan,
     )
+    server.add_request_handler("server/discover", types.RequestParams, _Discovery(server))
     server.add_request_handler("tools/list", types.PaginatedRequestParams, tools.listing)
     server.add_request_handler("tools/call", types.CallToolRequestParams, _CallTool(tools, updates))
     graph = tools.get("read_graph")
     if graph is not None:
         _Resource(graph, backend, workers, updates).register(server)
     return server, updates
+
+
+class _Discovery:
+    """The handler of `server/discover`. The SDK says that lists may change, of whoever serves streams of notices."""
+
+    def __init__(self, server: Server[None]) -> None:
+        self._server = server
+
+    async def __call__(self, context: Context, _params: types.RequestParams) -> HandlerResult:
+        offered = self._server.get_capabilities(protocol_version=context.protocol_version)
+        for listed in (offered.tools, offered.resources):
+            if listed is not None:
+                listed.list_changed = False
+        return types.DiscoverResult(
+            supported_versions=list(MODERN_PROTOCOL_VERSIONS),
+            capabilities=offered,
+            instructions=self._server.instructions,
+        )
 
 
 class _Tools:
