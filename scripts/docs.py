@@ -46,13 +46,17 @@ def _tool(operation: Operation) -> str:
     kind = "reads" if hints.read_only else "deletes" if hints.destructive else "writes"
     again = ", harmless to repeat" if hints.idempotent else ""
     lines = [f"**{operation.title}** ({kind}{again}). {operation.doc}", ""]
-    arguments = list(_rows(operation.input_schema, ""))
+    arguments = [row for row in _rows(operation.input_schema, "") if row != _COLLECTION]
     if arguments:
         lines += ["| argument | | |", "|---|---|---|", *arguments]
     else:
         lines += ["No arguments."]
     keys = ", ".join(f"`{name}`" for name in operation.result_type.__annotations__)
     return "\n".join([*lines, "", f"Keys of the answer: {keys}.", ""])
+
+
+_COLLECTION = "| `collection` | text |  |"
+"""Every tool's argument, told once at the top of the document."""
 
 
 def _rows(schema: Schema, path: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from evoca import AsyncMemory, Memory
 from evoca.operations.base import Operation
 from evoca.operations.catalogue import CATALOGUE
 
-LIFE = {"close"}
+LIFE = {"close", "export_to", "import_from", "in_collection"}
 
 
 def methods(face: type) -> dict[str, inspect.Signature]:

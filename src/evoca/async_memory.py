@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from os import PathLike
 from types import TracebackType
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Self
 
 from anyio import to_thread
 
+from evoca.async_memory_collections import AsyncCollectionMethods
 from evoca.async_memory_episodes import AsyncEpisodeMethods
 from evoca.memory import ContentsData, DeletionData, EntityData, Memory, RelationData, SplitData
+from evoca.memory_collections import CollectionMethods
 from evoca.memory_episodes import EpisodeMethods
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
         MigrateResult,
         SearchSemanticResult,
     )
+    from evoca.operations.moving import ExportResult, ImportResult
     from evoca.operations.reflections import AddReflectionResult, SearchReflectionsResult
     from evoca.operations.upkeep_results import (
         AnalyzeSplitResult,
@@ -44,7 +48,7 @@ if TYPE_CHECKING:
     )
 
 
-class AsyncMemory(AsyncEpisodeMethods):
+class AsyncMemory(AsyncEpisodeMethods, AsyncCollectionMethods):
     """`Memory` for asynchronous programs (asyncio or trio): each call runs in a worker thread."""
 
     def __init__(
@@ -55,6 +59,10 @@ class AsyncMemory(AsyncEpisodeMethods):
         embedder: str | None = None,
     ) -> None:
         self._memory = Memory(store, collection=collection, embedder=embedder)
+
+    @property
+    def _collections(self) -> CollectionMethods:
+        return self._memory
 
     @property
     def _episodes(self) -> EpisodeMethods:
@@ -71,6 +79,12 @@ class AsyncMemory(AsyncEpisodeMethods):
     async def close(self) -> None:
         """Finish what was taken, then close. Idempotent."""
         await to_thread.run_sync(self._memory.close)
+
+    def in_collection(self, code: str) -> AsyncMemory:
+        """This memory in another collection of its store: see `Memory.in_collection`."""
+        other = copy(self)
+        other._memory = self._memory.in_collection(code)
+        return other
 
     async def create_entities(self, entities: Sequence[EntityData]) -> CreateEntitiesResult:
         """Create entities, or merge observations into those that exist."""
@@ -289,3 +303,11 @@ class AsyncMemory(AsyncEpisodeMethods):
     async def memory_status(self) -> MemoryStatusResult:
         """Where the memory is, what it holds, and how many texts wait for their vector."""
         return await to_thread.run_sync(self._memory.memory_status)
+
+    async def export_to(self, path: str | PathLike[str], *, overwrite: bool = False) -> ExportResult:
+        """Write the whole collection to a file; see docs/moving.md."""
+        return await to_thread.run_sync(partial(self._memory.export_to, path, overwrite=overwrite))
+
+    async def import_from(self, path: str | PathLike[str], *, dry_run: bool = False) -> ImportResult:
+        """Import an export, all of it or nothing, or a JSONL file of the official memory server."""
+        return await to_thread.run_sync(partial(self._memory.import_from, path, dry_run=dry_run))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from os import PathLike, fspath
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NotRequired, Self, TypedDict, cast
 
+from evoca.memory_collections import CollectionMethods
 from evoca.memory_episodes import EpisodeMethods
 from evoca.operations.catalogue import CATALOGUE
 from evoca.runtime import Runtime
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
         MigrateResult,
         SearchSemanticResult,
     )
+    from evoca.operations.moving import ExportResult, ImportResult
     from evoca.operations.reflections import AddReflectionResult, SearchReflectionsResult
     from evoca.operations.upkeep_results import (
         AnalyzeSplitResult,
@@ -83,7 +87,7 @@ def _settings(store: str | PathLike[str] | None, collection: str | None, embedde
     return load_settings(store=None if store is None else fspath(store), collection=collection, embedder=embedder)
 
 
-class Memory(EpisodeMethods):
+class Memory(EpisodeMethods, CollectionMethods):
     """A memory, opened in this process; thread-safe, and shared with every other process on the same store.
 
     `store`: a path, default the setting `EVOCA_STORE`, else a file in the user's data folder. `collection`,
@@ -99,6 +103,7 @@ class Memory(EpisodeMethods):
         embedder: str | None = None,
     ) -> None:
         self._runtime = Runtime(_settings(store, collection, embedder))
+        self._collection: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -111,6 +116,15 @@ class Memory(EpisodeMethods):
     def close(self) -> None:
         """Finish what was taken, then close. Idempotent."""
         self._runtime.close()
+
+    def in_collection(self, code: str) -> Memory:
+        """This memory in another collection of its store; it is the same one, and closed with it.
+
+        Calls raise NotFound while there is no such collection: `create_collection` makes it.
+        """
+        other = copy(self)
+        other._collection = code
+        return other
 
     def create_entities(self, entities: Sequence[EntityData]) -> CreateEntitiesResult:
         """Create entities, or merge observations into those that exist."""
@@ -320,8 +334,27 @@ class Memory(EpisodeMethods):
         """Where the memory is, what it holds, and how many texts wait for their vector."""
         return cast("MemoryStatusResult", self._call("memory_status", {}))
 
+    def export_to(self, path: str | PathLike[str], *, overwrite: bool = False) -> ExportResult:
+        """Write the whole collection to a file; see docs/moving.md."""
+        from evoca.operations.moving import export_result
+
+        services = self._runtime.services().within(self._collection)
+        return export_result(services.exporting.export_to(services.collection, Path(path), overwrite))
+
+    def import_from(self, path: str | PathLike[str], *, dry_run: bool = False) -> ImportResult:
+        """Import an export, all of it or nothing, or a JSONL file of the official memory server."""
+        from evoca.operations.moving import import_result
+
+        services = self._runtime.services().within(self._collection)
+        result = import_result(services.importing.import_from(services.collection, Path(path), dry_run))
+        services.indexing.wake()
+        return result
+
     def _call(self, name: str, given: Mapping[str, object]) -> Mapping[str, object]:
-        return self._runtime.call(_OPERATIONS[name], _json_values(given))
+        operation = _OPERATIONS[name]
+        if self._collection is not None and operation.in_collection:
+            given = {**given, "collection": self._collection}
+        return self._runtime.call(operation, _json_values(given))
 
 
 def _json_values(value: Mapping[str, object]) -> dict[str, object]:

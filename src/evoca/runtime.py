@@ -180,7 +180,7 @@ class Runtime:
             reading=ReadingService(store),
             editing=EditingService(store, clock),
             reflections=ReflectionService(store, clock, serving, indexing, settings.catch_up),
-            status=StatusService(store, indexing, settings.collection),
+            status=StatusService(store, indexing),
             splitting=SplittingService(store, clock, embedding, indexing, settings.catch_up),
             upkeep=UpkeepService(store, clock, embedding, indexing, tracking, settings.catch_up),
             search=SearchService(store, clock, serving, indexing, tracking, _limbic(settings), settings.catch_up),

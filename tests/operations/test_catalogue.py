@@ -37,6 +37,18 @@ def test_both_spellings_of_the_split_tools_can_be_called() -> None:
     }
 
 
+def test_what_needs_an_administrator() -> None:
+    assert {each.name for each in CATALOGUE if each.hints.admin} == {
+        "create_collection", "delete_collection", "migrate",
+    }  # fmt: skip
+
+
+def test_what_is_about_no_single_collection() -> None:
+    assert {each.name for each in CATALOGUE if not each.in_collection} == {
+        "create_collection", "list_collections", "describe_collection", "delete_collection",
+    }  # fmt: skip
+
+
 def test_names_are_used_once() -> None:
     names = [name for each in CATALOGUE for name in (each.name, *each.aliases)]
     assert len(set(names)) == len(names)
@@ -56,4 +68,5 @@ def test_what_only_reads_destroys_nothing() -> None:
     assert {each.name for each in CATALOGUE if each.hints.destructive} == {
         "delete_entities", "delete_observations", "delete_relations", "execute_entity_split", "merge_entities",
         "update_observation", "delete_hipocampo", "unlink_hipocampo", "decay_hipocampo", "hipocampo_dedup",
+        "delete_collection",
     }  # fmt: skip

@@ -50,6 +50,11 @@ class Caller:
     scope: Scope = Scope.ADMIN
     collections: frozenset[int] | None = None
 
+    @property
+    def owns_store(self) -> bool:
+        """Whether what is no collection's own, the store's place and size, is theirs to know."""
+        return self.scope is Scope.ADMIN and self.collections is None
+
     def sees(self, collection: int) -> bool:
         return self.collections is None or collection in self.collections
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evoca.operations.base import Operation
+from evoca.operations.collections import COLLECTION_OPERATIONS
 from evoca.operations.editing import EDITING_OPERATIONS, END_RELATION
 from evoca.operations.episode_links import EPISODE_LINK_OPERATIONS
 from evoca.operations.episode_upkeep import EPISODE_UPKEEP_OPERATIONS
@@ -20,4 +21,5 @@ CATALOGUE: tuple[Operation, ...] = (
     *EPISODE_OPERATIONS,
     *EPISODE_LINK_OPERATIONS,
     *EPISODE_UPKEEP_OPERATIONS,
+    *COLLECTION_OPERATIONS,
 )

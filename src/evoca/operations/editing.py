@@ -101,12 +101,14 @@ class IndexJson(TypedDict):
 
 
 class MemoryStatusResult(TypedDict):
+    """Reply of `memory_status`. `store` and `bytes` are the whole store's, and not for keys of single collections."""
+
     version: str
-    store: str
+    store: NotRequired[str]
     collection: str
     counts: CountsJson
     index: IndexJson
-    bytes: int
+    bytes: NotRequired[int]
 
 
 def _end_relation(services: Services, given: EndRelationInput) -> EndRelationResult:
@@ -177,9 +179,8 @@ def _update_observation(services: Services, given: UpdateObservationInput) -> Up
 
 def _memory_status(services: Services, _: MemoryStatusInput) -> MemoryStatusResult:
     status = services.status.status(services.collection)
-    return {
+    result: MemoryStatusResult = {
         "version": status.version,
-        "store": status.store,
         "collection": status.collection,
         "counts": {
             "entities": status.entities,
@@ -193,8 +194,10 @@ def _memory_status(services: Services, _: MemoryStatusInput) -> MemoryStatusResu
             "pending": status.indexing.pending,
             "problem": status.indexing.problem,
         },
-        "bytes": status.size,
     }
+    if services.caller.owns_store:
+        result["store"], result["bytes"] = status.store, status.size
+    return result
 
 
 _CHANGES = Hints(read_only=False, destructive=False, idempotent=True)

@@ -252,7 +252,7 @@ def _stats(services: Services, _given: NoInput) -> StatsResult:
 
 
 def _health(services: Services, _given: NoInput) -> HealthResult:
-    health = services.episode_upkeep.health()
+    health = services.episode_upkeep.health(services.collection)
     marks = {"ok": "✅", "degraded": "⚠️", "error": "❌"}
     told = "; ".join(f"{each.name}: {each.detail}" for each in health.checks)
     return {

@@ -404,7 +404,8 @@ def _migrate(services: Services, given: MigrateInput) -> MigrateResult:
 # -- the catalogue's rows -----------------------------------------------------------------------------
 
 _WRITES = Hints(read_only=False, destructive=False, idempotent=False)
-_MERGES = Hints(read_only=False, destructive=False, idempotent=True)
+# It reads any file that the server can read.
+_READS_A_FILE = Hints(read_only=False, destructive=False, idempotent=True, admin=True)
 _DELETES = Hints(read_only=False, destructive=True, idempotent=True)
 _READS = Hints(read_only=True, destructive=False, idempotent=True)
 
@@ -559,6 +560,6 @@ GRAPH_OPERATIONS: tuple[Operation, ...] = (
             "read. Lines that cannot be used are listed with their numbers."
         ),
         toolset="graph",
-        hints=_MERGES,
+        hints=_READS_A_FILE,
     ),
 )

@@ -192,10 +192,10 @@ class EpisodeUpkeepService:
 
         return self._store.read(work)
 
-    def health(self) -> Health:
-        """The store, the model, the work that waits, the space that is left."""
+    def health(self, collection: int) -> Health:
+        """The store, the model, the collection's work that waits, the space that is left."""
         report = self._store.check()
-        indexing = self._indexing.status()
+        indexing = self._indexing.status(collection)
         sound = report.get("integrity", "ok") == "ok"
         checks = [
             Check("store", sound, "almacén íntegro" if sound else "almacén dañado: haz una copia y restaura"),

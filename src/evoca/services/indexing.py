@@ -128,10 +128,12 @@ class IndexingService:
             with self._progress:
                 self._waiting -= 1
 
-    def status(self) -> IndexingStatus:
+    def status(self, collection: int | None = None) -> IndexingStatus:
+        """`collection`: the one whose backlog is asked for; None: the whole store's."""
+
         def work(session: Session) -> tuple[str | None, int]:
             model = self._model(session)
-            return model, 0 if model is None else session.documents.pending(None, model)
+            return model, 0 if model is None else session.documents.pending(collection, model)
 
         model, pending = self._store.read(work)
         return IndexingStatus(self._state, model, pending, self._problem or self._embedding.problem)

@@ -11,7 +11,7 @@ from evoca.storage.contract import Session, Store
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatus:
-    """Counts are the collection's, live things only; `size` is the whole store's, in bytes."""
+    """Counts and backlog are the collection's, live things only; `size` is the whole store's, in bytes."""
 
     version: str
     store: str
@@ -27,29 +27,29 @@ class MemoryStatus:
 class StatusService:
     """Cheap enough to ask for at any time; `Store.check` looks deeper."""
 
-    def __init__(self, store: Store, indexing: IndexingService, collection_code: str) -> None:
+    def __init__(self, store: Store, indexing: IndexingService) -> None:
         self._store = store
         self._indexing = indexing
-        self._code = collection_code
 
     def status(self, collection: int) -> MemoryStatus:
-        def work(session: Session) -> tuple[int, int, int, int]:
+        def work(session: Session) -> tuple[str, int, int, int, int]:
             return (
+                session.collections.code(collection),
                 session.entities.count(collection),
                 session.observations.count(collection),
                 session.edges.count(collection),
                 session.reflections.count(collection),
             )
 
-        entities, observations, relations, reflections = self._store.read(work)
+        code, entities, observations, relations, reflections = self._store.read(work)
         return MemoryStatus(
             version=__version__,
             store=self._store.location,
-            collection=self._code,
+            collection=code,
             entities=entities,
             observations=observations,
             relations=relations,
             reflections=reflections,
-            indexing=self._indexing.status(),
+            indexing=self._indexing.status(collection),
             size=self._store.size(),
         )
