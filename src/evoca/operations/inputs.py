@@ -43,9 +43,14 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """Marks a text or list with a length that the contract fixes: characters or items at most. It is published."""
+    """Marks a text or list with a length that the contract fixes: characters or items at most."""
 
     most: int
+
+
+@dataclass(frozen=True, slots=True)
+class AsText:
+    """Marks a scalar that is published as a text; numbers and booleans are taken too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,9 @@ def _of_input(shape: Shape) -> JsonSchema:
     match shape:
         case NullableShape(of=inner):
             return _of_input(inner)
-        case ListShape(item=item, at_least=at_least, longest=longest):
+        case ListShape(item=item, at_least=at_least):
             array: JsonSchema = {"type": "array", "items": _of_input(item)}
-            array |= {"minItems": at_least} if at_least else {}
-            return array | ({"maxItems": longest} if longest else {})
+            return array | ({"minItems": at_least} if at_least else {})
         case ObjectShape(fields=fields):
             return _object(fields)
         case TextOrObjectShape(text=text, object=described):
@@ -90,11 +89,11 @@ def _described(field: FieldShape, schema: JsonSchema) -> JsonSchema:
 
 def _of_scalar(shape: Shape) -> JsonSchema:
     match shape:
-        case TextShape(choices=choices, longest=longest):
-            text: JsonSchema = {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
-            return text | ({"maxLength": longest} if longest else {})
-        case ScalarShape():
-            return {"anyOf": [_of_scalar(shape.text), {"type": "number"}, {"type": "boolean"}]}
+        case TextShape(choices=choices):
+            return {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
+        case ScalarShape(as_text=as_text):
+            kinds: list[JsonSchema] = [{"type": kind} for kind in ("string", "number", "boolean")]
+            return kinds[0] if as_text else {"anyOf": kinds}
         case NumberShape(whole=whole, least=least, most=most):
             number: JsonSchema = {"type": "integer" if whole else "number"}
             if least is not None and least > -_EXACT:

@@ -22,7 +22,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-from evoca.operations.inputs import AtMost, EveryItem, Hidden, Input, Longest, NotBlank
+from evoca.operations.inputs import AsText, AtMost, EveryItem, Hidden, Input, Longest, NotBlank
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,10 @@ class FlagShape:
 
 @dataclass(frozen=True, slots=True)
 class ScalarShape:
-    """A text, a number or a boolean."""
+    """A text, a number or a boolean. `as_text`: published as a text."""
 
     text: TextShape
+    as_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,8 @@ def _of_class(kind: type) -> Shape:
 def _union(arguments: tuple[object, ...], marks: tuple[object, ...]) -> Shape:
     members = [_read(each, marks) for each in arguments if each is not type(None)]
     shape = members[0] if len(members) == 1 else _one_of(members)
+    if isinstance(shape, ScalarShape):
+        shape = _with_marks(shape, marks)
     return NullableShape(shape) if type(None) in arguments else shape
 
 
@@ -240,6 +243,8 @@ def _with_marks(shape: Shape, marks: tuple[object, ...]) -> Shape:
                 shape = replace(shape, at_most=mark)
             case ((TextShape() | ListShape()), Longest(most=longest)):
                 shape = replace(shape, longest=longest)
+            case ScalarShape(), AsText():
+                shape = replace(shape, as_text=True)
             case ListShape(), EveryItem():
                 shape = replace(shape, every_fault=True)
             case TextShape(), NotBlank():
