@@ -175,5 +175,4 @@ def _statement(fact: Edge) -> tuple[int, str, Target]:
 def _timed(fact: Edge, period: Period, now: Instant) -> Edge:
     """The fact in that period."""
     begins = fact.valid_from if begin_of(fact) == period.begin else period.begin
-    active = period.end is None or now < period.end
-    return replace(fact, valid_from=begins, ended_at=period.end, active=active)
+    return replace(fact, valid_from=begins, ended_at=period.end, active=period.covers(now))
