@@ -86,6 +86,7 @@ def _write_copy(source: Path, target: Path) -> int:
     original.leave_log(alone=True)
     try:
         _identify(original, source)
+        original.leave_log(alone=False)
         original.copy_to(target)
     finally:
         original.close()
@@ -144,6 +145,7 @@ def _overwrite(made: Path, store: Path) -> Path:
     """Write the copy into the store, in one transaction, with everybody else kept out."""
     kept = _unused(store)
     database = _open(store, patience=0)
+    database.leave_log(alone=True)
     try:
         _lock_out_others(database)
         if database.number("PRAGMA application_id") != APPLICATION_ID and database.number(_THINGS) > 0:
@@ -151,6 +153,7 @@ def _overwrite(made: Path, store: Path) -> Path:
         with _unfinished(kept) as unfinished:
             database.copy_to(unfinished)
             unfinished.replace(kept)
+        database.leave_log(alone=False)
         database.fill_from(made)
         database.checkpoint(truncate=True)
     finally:
