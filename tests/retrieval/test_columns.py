@@ -40,8 +40,8 @@ def test_rows_over_several_blocks_are_compared_and_read() -> None:
     rows.append(given_rows[5:])
     view = rows.view()
     query = unit_rows(1, 8, seed=1)[0]
-    assert view.cosines(query) == pytest.approx(given_rows @ query, abs=1e-6)
-    assert early.cosines(query) == pytest.approx(given_rows[:5] @ query, abs=1e-6)
+    assert view.cosines(view.scores(query)) == pytest.approx(given_rows @ query, abs=1e-6)
+    assert early.cosines(early.scores(query)) == pytest.approx(given_rows[:5] @ query, abs=1e-6)
     at = np.array([0, BLOCK - 1, BLOCK, 2 * BLOCK + 9, 3])
     assert (view.rows(at) == given_rows[at]).all()
 
@@ -54,7 +54,7 @@ def test_signs_estimate_cosines_and_eight_bits_keep_them(dim: int) -> None:
     view = bits.view()
     query = given_rows[7]
     exact = given_rows @ query
-    estimated = view.cosines(query)
+    estimated = view.cosines(view.scores(query))
     assert estimated[7] == pytest.approx(1.0)
     assert np.std(estimated - exact) < 1.6 / np.sqrt(dim)
     at = np.array([7, 0, BLOCK + 49])

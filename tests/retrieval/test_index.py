@@ -101,7 +101,7 @@ def similar_cosines(shelf: Shelf, one: ShardView, other: ShardView) -> bool:
     query = shelf.embedder.embed_queries(["el faro"])[0]
 
     def by_document(view: ShardView) -> dict[int, float]:
-        cosines = view.vectors.cosines(query)
+        cosines = view.vectors.scores(query)
         return {
             int(view.ids[row]): float(cosines[view.places[row]])
             for row in np.flatnonzero(view.alive & (view.places >= 0))
@@ -119,14 +119,14 @@ def test_a_snapshot_stays_as_it_was(shelf: Shelf) -> None:
     index = index_of(shelf)
     before = view_of(shelf, index)
     kept = contents(before)
-    cosines = before.vectors.cosines(shelf.embedder.embed_queries(["faro"])[0]).tolist()
+    cosines = before.vectors.scores(shelf.embedder.embed_queries(["faro"])[0]).tolist()
     shelf.add(first, "la linterna está rota")
     shelf.put("Nuria", "lleva las compras")
     shelf.embed()
     shelf.store.write(lambda session: session.entities.update(first, "Lugar", "activo", 2))
     after = view_of(shelf, index)
     assert contents(before) == kept
-    assert before.vectors.cosines(shelf.embedder.embed_queries(["faro"])[0]).tolist() == cosines
+    assert before.vectors.scores(shelf.embedder.embed_queries(["faro"])[0]).tolist() == cosines
     assert len(contents(after)) == len(kept) + 3
 
 

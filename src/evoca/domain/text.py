@@ -309,10 +309,9 @@ class Spelling:
         pieces = dict.fromkeys(piece.strip(_EDGES) for piece in fold_case(query).split())
         stop = SPANISH_STOP_WORDS | ENGLISH_STOP_WORDS
         kept = [piece for piece in pieces if piece and piece not in stop] or [piece for piece in pieces if piece]
-        self._patterns = [re.compile(rf"(?<![^\W_]){re.escape(piece)}(?![^\W_])") for piece in kept]
         self._kept = kept
         whole = fold_case(query).strip().strip(_EDGES).strip()
-        self._whole = re.compile(rf"(?<![^\W_]){re.escape(whole)}") if len(whole.split()) > 1 else None
+        self._whole = whole if len(whole.split()) > 1 else None
 
     def share(self, text: str) -> float:
         """The share of the query's words that stand in `text` spelled as in the query, in [0, 1].
@@ -322,13 +321,25 @@ class Spelling:
         if not self._kept:
             return 0.0
         folded = fold_case(text)
-        if self._whole is not None and self._whole.search(folded):
+        if self._whole is not None and self._whole in folded and _begins_in(self._whole, folded, whole_words=False):
             return 1.0
-        found = sum(
-            piece in folded and pattern.search(folded) is not None
-            for piece, pattern in zip(self._kept, self._patterns, strict=True)
-        )
-        return found / len(self._kept)
+        found = [piece for piece in self._kept if piece in folded and _begins_in(piece, folded, whole_words=True)]
+        return len(found) / len(self._kept)
+
+
+def _begins_in(piece: str, text: str, whole_words: bool) -> bool:
+    """Whether `piece` stands where no letter or digit comes before it, and, if `whole_words`, none behind it.
+
+    By hand: compiling patterns for every query cost more than looking for them.
+    """
+    at = text.find(piece)
+    while at >= 0:
+        end = at + len(piece)
+        behind = whole_words and text[end : end + 1].isalnum()
+        if not (behind or (at and text[at - 1].isalnum())):
+            return True
+        at = text.find(piece, at + 1)
+    return False
 
 
 # -- passages ------------------------------------------------------------------------------------

@@ -393,6 +393,7 @@ def _search_semantic(services: Services, given: SearchSemanticInput) -> SearchSe
         services.track if given.track is None else given.track,
         None if given.entity_types is None else tuple(given.entity_types),
         None if given.statuses is None else tuple(given.statuses),
+        given.explain,
     )
     return semantic_json(services.search.search(services.collection, query), given.explain)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -79,7 +81,7 @@ class ExactVectors:
         self._blocks = blocks
         self.size = size
 
-    def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+    def scores(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """The product of every row with a unit vector, shape (size,)."""
         found = np.empty(self.size, np.float32)
         for number, block in enumerate(self._blocks):
@@ -88,16 +90,15 @@ class ExactVectors:
             np.dot(block[: end - begin], query, out=found[begin:end])
         return found
 
+    def cosines(self, scores: NDArray[np.float32] | NDArray[np.uint16]) -> NDArray[np.float32]:
+        """Some of the scores as cosines, which they are."""
+        return scores.astype(np.float32)
+
     def rows(self, at: NDArray[np.int64]) -> NDArray[np.float32]:
         """Some rows, shape (len(at), dim)."""
         if not len(at):
             return np.empty((0, 0), np.float32)
-        found = np.empty((len(at), self._blocks[0].shape[1]), np.float32)
-        blocks = at // BLOCK
-        for number in np.unique(blocks):
-            inside = np.flatnonzero(blocks == number)
-            found[inside] = self._blocks[int(number)][at[inside] % BLOCK]
-        return found
+        return _gather(self._blocks, at, self._blocks[0].shape[1])
 
 
 class Bits:
@@ -157,25 +158,38 @@ class BitVectors:
     def keeps_rows(self) -> bool:
         return self._coarse is not None
 
-    def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """cos(π · differing bits / dim) for every row, shape (size,): the angle that the signs suggest."""
-        wanted = pack_signs(query[None, :])[0][:, None]
-        angles = np.cos(np.pi * np.arange(self._dim + 1) / self._dim).astype(np.float32)
-        found = np.empty(self.size, np.float32)
+    def scores(self, query: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """How many bits of every row are as the query's, and those that fill up its last word, shape (size,)."""
+        unlike = ~pack_signs(query[None, :])[0][:, None]
+        found = np.empty(self.size, np.uint16)
         for number, block in enumerate(self._blocks):
             begin = number * BLOCK
             end = min(begin + BLOCK, self.size)
-            differing = np.bitwise_count(block[:, : end - begin] ^ wanted).sum(axis=0, dtype=np.uint16)
-            np.take(angles, differing, out=found[begin:end], mode="clip")
+            np.bitwise_count(block[:, : end - begin] ^ unlike).sum(axis=0, dtype=np.uint16, out=found[begin:end])
         return found
+
+    def cosines(self, scores: NDArray[np.float32] | NDArray[np.uint16]) -> NDArray[np.float32]:
+        """Some of the scores as estimates, cos(π · differing bits / dim): the angle that the signs suggest."""
+        differing = -(-self._dim // 64) * 64 - scores.astype(np.int64)
+        return np.cos(np.pi / self._dim * differing).astype(np.float32)
 
     def rows(self, at: NDArray[np.int64]) -> NDArray[np.float32]:
         """Some rows from their eight bits, normalised, shape (len(at), dim); cosines are right to ± .001."""
         assert self._coarse is not None  # noqa: S101 - callers ask `keeps_rows`
-        found = np.empty((len(at), self._dim), np.float32)
-        blocks = at // BLOCK
-        for number in np.unique(blocks):
-            inside = np.flatnonzero(blocks == number)
-            found[inside] = self._coarse[int(number)][at[inside] % BLOCK]
+        found = _gather(self._coarse, at, self._dim)
         found /= np.maximum(np.sqrt(np.einsum("ij,ij->i", found, found)), 1e-9)[:, None]
         return found
+
+
+def _gather(
+    blocks: Sequence[NDArray[np.float32] | NDArray[np.int8]], at: NDArray[np.int64], dim: int
+) -> NDArray[np.float32]:
+    """Some rows out of blocks, as float32."""
+    order = np.argsort(at, kind="stable")
+    ascending = at[order]
+    found = np.empty((len(at), dim), np.float32)
+    edges = np.searchsorted(ascending, np.arange(len(blocks) + 1) * BLOCK).tolist()
+    for number, (begin, end) in enumerate(pairwise(edges)):
+        if begin < end:
+            found[order[begin:end]] = blocks[number][ascending[begin:end] - number * BLOCK]
+    return found

@@ -87,6 +87,7 @@ class ShardView:
     `vectors`, -1 without one. `owners`: the document row of each vector, -1 when it is of the past.
     `mean_sum`, `mean_count`: the sum over entities of the mean of their centred vectors, names left out, and how many
     entities these are: one that says very much about one thing weighs as much in it as any other.
+    `names`: what readers remember of entities' names, by id; it is dropped when one of them changes.
     """
 
     ids: NDArray[np.int64]
@@ -101,6 +102,12 @@ class ShardView:
     vectors: ExactVectors | BitVectors
     mean_sum: NDArray[np.float64]
     mean_count: int
+    names: dict[int, str]
+
+    @cached_property
+    def all_alive(self) -> bool:
+        """Whether no document is of the past."""
+        return bool(self.alive.all())
 
     @cached_property
     def passages(self) -> NDArray[np.bool_]:
@@ -126,12 +133,12 @@ class ShardView:
         return int(np.count_nonzero(self.alive & (self.places < 0)))
 
     @cached_property
-    def living(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    def living(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The places of living documents' vectors, their document rows and their entities."""
         places = np.flatnonzero(self.owners >= 0)
         rows = self.owners[places].astype(np.int64)
         alive = self.alive[rows]
-        return places[alive], rows[alive], self.entities[rows[alive]]
+        return places[alive], rows[alive], self.entities[rows[alive]].astype(np.int64)
 
     @cached_property
     def _table(self) -> NDArray[np.int32] | None:
@@ -150,13 +157,13 @@ class ShardView:
         if not len(ids) or not len(self.ids):
             return np.empty(0, np.int64)
         if self._table is not None:
-            inside = ids[(ids >= self.ids[0]) & (ids <= self.ids[-1])]
-            rows = self._table[inside - self.ids[0]].astype(np.int64)
+            begin, end = np.searchsorted(ids, [self.ids[0], self.ids[-1] + 1])
+            rows = self._table[ids[begin:end] - self.ids[0]].astype(np.int64)
             rows = rows[rows >= 0]
         else:
             rows = np.searchsorted(self.ids, ids).clip(max=len(self.ids) - 1)
             rows = rows[self.ids[rows] == ids]
-        return rows[self.alive[rows]]
+        return rows if self.all_alive else rows[self.alive[rows]]
 
 
 class _Shard:
@@ -175,9 +182,10 @@ class _Shard:
         self.places: Column[np.int32] = Column(np.int32)
         self.owners: Column[np.int32] = Column(np.int32)
         self.vectors = vectors
-        self._numbers: dict[int, int] = {}
+        self._number_of: dict[int, int] = {}
         self._mean_sum = np.zeros(dim, np.float64)
         self._mean_count = 0
+        self._names: dict[int, str] = {}
         self.dead = 0
         self._view: ShardView | None = None
 
@@ -196,6 +204,7 @@ class _Shard:
                 self.vectors.view(),
                 self._mean_sum.copy(),
                 self._mean_count,
+                self._names,
             )
         return self._view
 
@@ -226,6 +235,9 @@ class _Shard:
         touched = {*self.entities.view()[at].tolist(), *(self._number(row.entity_id) for row in rows)}
         self._count_in_mean(touched, -1)
         if known:
+            # Another dictionary: who reads an older state may still put older names into the former one.
+            gone = {row.entity_id for row in known if row.owner_kind == OwnerKind.ENTITY}
+            self._names = {entity: name for entity, name in self._names.items() if entity not in gone}
             self._forget_vectors(at)
             self._describe(known, at)
             self._put_vectors(at, known)
@@ -261,9 +273,9 @@ class _Shard:
         _write(self.alive, np.ones(len(rows), np.bool_), at)
 
     def _number(self, entity: int) -> int:
-        number = self._numbers.get(entity)
+        number = self._number_of.get(entity)
         if number is None:
-            number = self._numbers[entity] = len(self._numbers)
+            number = self._number_of[entity] = len(self._number_of)
             self.entity_ids.append(np.array([entity], np.int64))
         return number
 

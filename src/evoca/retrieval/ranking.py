@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from itertools import repeat
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +22,9 @@ from evoca.retrieval.fusion import (
     relevance,
 )
 from evoca.retrieval.index import DocumentIndex, Family, Limits, ShardView
-from evoca.retrieval.meaning import Meaning, find_meaning
+from evoca.retrieval.meaning import ENOUGH, Closeness, Meaning, find_meaning
 from evoca.retrieval.mentions import pass_on
+from evoca.retrieval.postings import Postings
 from evoca.retrieval.sessions import Arrangement
 from evoca.retrieval.words import WordEvidence, WordHits, find_words, read_closely
 from evoca.storage.contract import Session
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 6
 """Of relevance and distance: what differs by rounding alone is equal, then ids decide, in every process alike."""
-MOST = 300
+MOST = 2 * ENOUGH
 """Candidates of a ranking: the best by meaning and the best by words."""
 LEADERS = 100
 """Memories whose neighbours are looked at too, though neither words nor meaning have found them."""
@@ -91,16 +92,57 @@ class _Behind:
 
 
 @dataclass(frozen=True, slots=True)
+class _Columns:
+    """The candidates of a ranking, each array in its order; `cosines` are NaN without a vector."""
+
+    ids: NDArray[np.int64]
+    relevances: NDArray[np.float64]
+    distances: NDArray[np.float64]
+    rrf: NDArray[np.float64] | None
+    words: NDArray[np.float32]
+    cosines: NDArray[np.float32]
+    documents: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class Ranking:
-    """`candidates`: by falling relevance, ties by id; they do not depend on how many are wanted.
+    """Candidates by falling relevance, ties by id; they do not depend on how many are wanted.
 
     `hybrid`: some word matched. `pending`: documents of the collection that have no vector yet.
     """
 
-    candidates: tuple[EntityCandidate, ...]
     hybrid: bool
     pending: int
-    _behind: _Behind | None = field(default=None, repr=False, compare=False)
+    _columns: _Columns | None = field(default=None, repr=False)
+    _behind: _Behind | None = field(default=None, repr=False)
+
+    def relevances(self, most: int) -> list[tuple[int, float]]:
+        """(id, relevance) of the first so many."""
+        columns = self._columns
+        if columns is None:
+            return []
+        return list(zip(columns.ids[:most].tolist(), columns.relevances[:most].tolist(), strict=True))
+
+    def candidate(self, place: int) -> EntityCandidate:
+        """Everything of the one in this place, from 0."""
+        columns = self._columns
+        assert columns is not None  # noqa: S101 - a ranking without candidates has no places
+        seen = not np.isnan(columns.cosines[place])
+        return EntityCandidate(
+            int(columns.ids[place]),
+            float(columns.relevances[place]),
+            float(columns.distances[place]) if seen else None,
+            None if columns.rrf is None else float(columns.rrf[place]),
+            float(columns.words[place]),
+            float(columns.cosines[place]) if seen else None,
+            int(columns.documents[place]),
+        )
+
+    @cached_property
+    def candidates(self) -> tuple[EntityCandidate, ...]:
+        """All, at most `MOST`."""
+        count = 0 if self._columns is None else len(self._columns.ids)
+        return tuple(self.candidate(place) for place in range(count))
 
     def explain(self, candidate: EntityCandidate) -> Explanation:
         """How one of this ranking's candidates came to its relevance."""
@@ -132,6 +174,7 @@ class Retriever:
         self._model = None if embedder is None else embedder.model_id
         self._calibration = Calibration.none(1) if embedder is None else embedder.calibration
         dim = 1 if embedder is None else embedder.dim
+        self._postings = Postings()
         self._index = DocumentIndex(self._model, dim, self._calibration, limits or Limits())
 
     def entities(
@@ -186,8 +229,8 @@ class Retriever:
         if self._model is None or not shard.vectors.size:
             return []
         usable = arrangement.usable(shard.entity_ids)
-        best = find_meaning(session, shard, self._model, self._calibration, vector, usable).best
-        ids = np.flatnonzero(~np.isnan(best))
+        meaning = find_meaning(session, shard, self._model, self._calibration, vector, usable)
+        best, ids = meaning.best, meaning.found
         ids = ids[np.lexsort((shard.entity_ids[ids], -best[ids]))[:most]]
         similarities = self._calibration.similarity(best[ids])
         return list(zip(shard.entity_ids[ids].tolist(), similarities.tolist(), strict=True))
@@ -205,7 +248,7 @@ class Retriever:
         shard, ahead = self._index.view(session, collection_id, family)
         usable = _usable(shard, allowed) if arrangement is None else arrangement.usable(shard.entity_ids)
         terms, language = query_terms(query), analyse(query).language
-        hits = find_words(session, collection_id, shard, terms, language, usable)
+        hits = find_words(session, self._postings, collection_id, shard, terms, language, usable)
         meaning = self._meaning(session, shard, query_vector, language, usable)
         chosen = _choose(shard, hits, meaning)
         if arrangement is not None and len(chosen):
@@ -213,14 +256,14 @@ class Retriever:
         if ahead:
             chosen = _known(session, collection_id, shard, chosen, family)
         if not len(chosen):
-            return Ranking((), hits.any, shard.pending)
+            return Ranking(hits.any, shard.pending)
         words = read_closely(session, shard, query, hits, chosen)
-        finds = _finds(chosen, words, meaning)
-        evidence = np.nan_to_num(finds.cosines)
+        finds = _Finds(chosen, words, _unseen(len(chosen)) if meaning is None else meaning.of(chosen))
+        evidence = np.nan_to_num(finds.meaning.cosines)
         if hits.any:
             evidence = _evidence(shard, finds, language)
             if family is Family.GRAPH:
-                evidence = pass_on(session, shard, chosen, evidence, _best_documents(finds))
+                evidence = pass_on(session, shard, chosen, evidence, _best_documents(finds), remember=not ahead)
         if arrangement is not None:
             evidence = arrangement.rearrange(shard.entity_ids[chosen], evidence)
         return self._ranking(shard, hits, finds, evidence, arrangement is not None)
@@ -241,7 +284,7 @@ class Retriever:
     def _ranking(
         self, shard: ShardView, hits: WordHits, finds: _Finds, evidence: NDArray[np.float32], arranged: bool
     ) -> Ranking:
-        ids, words, cosines = shard.entity_ids[finds.entities], finds.words.totals, finds.cosines
+        ids, words, cosines = shard.entity_ids[finds.entities], finds.words.totals, finds.meaning.cosines
         seen = ~np.isnan(cosines)
         distances = np.round(1.0 - self._calibration.similarity(np.nan_to_num(cosines)).astype(np.float64), _DIGITS)
         if arranged:
@@ -250,64 +293,49 @@ class Retriever:
             relevances = np.round(relevance(evidence, self._calibration.exponent) ** CONTRAST, _DIGITS)
         else:
             relevances = np.maximum(0.0, 1.0 - distances)
-        rrf = np.zeros(len(ids))
+        rrf = None
         if hits.any:
             rrf = reciprocal_rank(ranks_of(words, ids, words > 0)) + reciprocal_rank(
                 ranks_of(np.nan_to_num(cosines, nan=-2), ids, seen)
             )
         order = np.lexsort((ids, -relevances))[:MOST]
-        candidates = tuple(
-            map(
-                EntityCandidate,
-                ids[order].tolist(),
-                relevances[order].tolist(),
-                _where(seen[order], distances[order]),
-                rrf[order].tolist() if hits.any else repeat(None),
-                words[order].tolist(),
-                _where(seen[order], cosines[order]),
-                shard.ids[_best_documents(finds)][order].tolist(),
-            )
+        columns = _Columns(
+            ids[order],
+            relevances[order],
+            distances[order],
+            None if rrf is None else rrf[order],
+            words[order],
+            cosines[order],
+            shard.ids[_best_documents(finds)[order]],
         )
-        return Ranking(candidates, hits.any, shard.pending, _Behind(shard, hits, finds.words, evidence, ids))
+        return Ranking(hits.any, shard.pending, columns, _Behind(shard, hits, finds.words, evidence, ids))
 
 
 @dataclass(frozen=True, slots=True)
 class _Finds:
-    """The chosen entities (numbers) and what each side knows of them.
-
-    `cosines`: the centred cosine of the closest document, NaN without a vector; `adapted`: the same less the store's
-    mean; `rows`: that document's row, -1 without one.
-    """
+    """The chosen entities (numbers) and what each side knows of them."""
 
     entities: NDArray[np.int64]
     words: WordEvidence
-    cosines: NDArray[np.float32]
-    adapted: NDArray[np.float32]
-    rows: NDArray[np.int64]
+    meaning: Closeness
 
 
-def _finds(chosen: NDArray[np.int64], words: WordEvidence, meaning: Meaning | None) -> _Finds:
-    if meaning is None:
-        nothing = np.full(len(chosen), np.nan, np.float32)
-        return _Finds(chosen, words, nothing, nothing, np.full(len(chosen), -1, np.int64))
-    return _Finds(chosen, words, meaning.best[chosen], meaning.adapted(chosen), meaning.rows[chosen])
+def _unseen(count: int) -> Closeness:
+    nothing = np.full(count, np.nan, np.float32)
+    return Closeness(nothing, nothing, np.full(count, -1, np.int64))
 
 
 def _evidence(shard: ShardView, finds: _Finds, language: int) -> NDArray[np.float32]:
     """Words and meaning on one scale, evened out between languages."""
-    seen, words = ~np.isnan(finds.cosines), finds.words
+    seen, words, rows = ~np.isnan(finds.meaning.cosines), finds.words, finds.meaning.rows
     most = max(float(words.by_term.max(axis=1).sum()), 1e-9)
     meaning = (UNSEEN / most * words.totals).astype(np.float32)
-    meaning[seen] = finds.adapted[seen]
+    meaning[seen] = finds.meaning.adapted[seen]
     fused = (meaning + WORD_WEIGHT * words.totals + SPELLING_WEIGHT * words.spelling).astype(np.float32)
     if language == UNKNOWN:
         return fused
-    languages = np.where(finds.rows >= 0, shard.languages[finds.rows], UNKNOWN)
+    languages = np.where(rows >= 0, shard.languages[rows], UNKNOWN)
     return even_out_languages(meaning, fused, seen & (languages != language) & (languages != UNKNOWN))
-
-
-def _where(known: NDArray[np.bool_], values: NDArray[np.floating]) -> list[float | None]:
-    return [value if there else None for there, value in zip(known.tolist(), values.tolist(), strict=True)]
 
 
 def _usable(shard: ShardView, allowed: set[int] | None) -> NDArray[np.bool_] | None:
@@ -322,7 +350,7 @@ def _choose(shard: ShardView, hits: WordHits, meaning: Meaning | None) -> NDArra
     if hits.any:
         lists.append(_top(hits.totals, np.flatnonzero(hits.totals > 0), shard))
     if meaning is not None:
-        lists.append(_top(meaning.best, np.flatnonzero(~np.isnan(meaning.best)), shard))
+        lists.append(_top(meaning.best, meaning.found, shard))
     return np.unique(np.concatenate(lists)) if lists else np.empty(0, np.int64)
 
 
@@ -338,7 +366,7 @@ def _with_neighbours(
     if len(chosen) > LEADERS:
         promise = WORD_WEIGHT * hits.totals[chosen]
         if meaning is not None:
-            promise = promise + np.nan_to_num(meaning.best[chosen])
+            promise = promise + np.nan_to_num(meaning.of(chosen).cosines)
         leaders = chosen[np.argpartition(-promise, LEADERS)[:LEADERS]]
     beside = arrangement.neighbours(shard.entity_ids[leaders])
     known = np.searchsorted(shard.entity_ids, beside).clip(max=len(shard.entity_ids) - 1)
@@ -346,12 +374,12 @@ def _with_neighbours(
 
 
 def _top(scores: NDArray[np.float32], among: NDArray[np.int64], shard: ShardView) -> NDArray[np.int64]:
-    if len(among) <= MOST // 2:
+    if len(among) <= ENOUGH:
         return among
-    edge = np.partition(scores[among], len(among) - MOST // 2)[-MOST // 2]
+    values = scores[among]
     # All that tie with the last one, so that ids decide and not the partition.
-    kept = among[scores[among] >= edge]
-    return kept[np.lexsort((shard.entity_ids[kept], -scores[kept]))[: MOST // 2]]
+    kept = among[values >= np.partition(values, len(among) - ENOUGH)[-ENOUGH]]
+    return kept[np.lexsort((shard.entity_ids[kept], -scores[kept]))[:ENOUGH]]
 
 
 def _known(
@@ -374,6 +402,6 @@ def _best_documents(finds: _Finds) -> NDArray[np.int64]:
     """Rows: the document closest in meaning; without a vector the one of the weightiest word."""
     words = finds.words
     if not len(words.by_term):
-        return finds.rows
+        return finds.meaning.rows
     by_words = words.rows[words.by_term.argmax(axis=0), np.arange(len(finds.entities))]
-    return np.where(finds.rows >= 0, finds.rows, by_words)
+    return np.where(finds.meaning.rows >= 0, finds.meaning.rows, by_words)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evoca.domain.text import UNKNOWN, QueryTerm, Spelling
+from evoca.domain.text import ENGLISH, SPANISH, UNKNOWN, QueryTerm, Spelling
 from evoca.retrieval.fusion import OTHER_LANGUAGE, inverse_document_frequency, saturation
 from evoca.retrieval.index import ShardView
+from evoca.retrieval.postings import Postings
 from evoca.storage.contract import Session
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class WordHits:
 
 def find_words(
     session: Session,
+    postings: Postings,
     collection: int,
     shard: ShardView,
     terms: Sequence[QueryTerm],
@@ -63,8 +65,9 @@ def find_words(
     """
     totals = np.zeros(len(shard.entity_ids), np.float32)
     found: list[TermHits] = []
-    postings = session.documents.postings(collection, [term.alternatives for term in terms])
-    for term, ids in zip(terms, postings, strict=True):
+    factors = _by_language(language)
+    lists = postings.read(session, collection, [term.alternatives for term in terms])
+    for term, ids in zip(terms, lists, strict=True):
         rows = shard.rows_of(ids)
         if not len(rows):
             continue
@@ -73,7 +76,8 @@ def find_words(
         holding[entities] = True
         idf = inverse_document_frequency(shard.entity_count + UNHELD, int(np.count_nonzero(holding)))
         weights = idf * saturation(shard.lengths[rows], shard.typical_length)
-        weights *= _by_language(shard.languages[rows], language)
+        if factors is not None:
+            weights *= factors[shard.languages[rows]]
         best = np.zeros(len(totals), np.float32)
         np.maximum.at(best, entities, weights)
         totals += best
@@ -83,11 +87,13 @@ def find_words(
     return WordHits(tuple(found) if totals.any() else (), totals)
 
 
-def _by_language(languages: NDArray[np.int8], language: int) -> NDArray[np.float32]:
+def _by_language(language: int) -> NDArray[np.float32] | None:
+    """What a word counts in a text of each language; None: the same in all."""
     if language == UNKNOWN:
-        return np.ones(len(languages), np.float32)
-    foreign = (languages != language) & (languages != UNKNOWN)
-    return np.where(foreign, np.float32(OTHER_LANGUAGE), np.float32(1))
+        return None
+    factors = np.full(1 + max(UNKNOWN, SPANISH, ENGLISH), OTHER_LANGUAGE, np.float32)
+    factors[[UNKNOWN, language]] = 1
+    return factors
 
 
 @dataclass(frozen=True, slots=True)

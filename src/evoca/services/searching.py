@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evoca.domain import limbic
 from evoca.domain.clock import Clock, Instant
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 POOL = 200
 """The most relevant candidates, of which the best are shown. Fixed, so that scores do not depend on `limit`."""
-_BLOCK = 32
+_BLOCK = 16
 """Candidates that are scored together."""
 _ROUNDING = 1 + 1e-9
 """Slack of a bound that is multiplied in another order than the score."""
@@ -33,18 +33,22 @@ CONTEXT = 30
 
 @dataclass(frozen=True, slots=True)
 class SemanticQuery:
-    """`entity_types`, `statuses`: only entities with one of them (types without regard to case)."""
+    """`entity_types`, `statuses`: only entities with one of them (types without regard to case).
+
+    `texts`: whether the passage that fits best is wanted of each.
+    """
 
     text: str
     limit: int = 10
     track: bool = True
     entity_types: tuple[str, ...] | None = None
     statuses: tuple[str, ...] | None = None
+    texts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticHit:
-    """`best_text`: the passage of the entity that fits best."""
+    """`best_text`: the passage of the entity that fits best; empty when texts were not wanted."""
 
     view: EntityView
     scoring: limbic.Scoring
@@ -100,7 +104,9 @@ class SearchService:
             ranking = retriever.entities(session, collection, query.text, vector, allowed)
             hits = self._ranked(session, ranking, routing, now, query.limit)
             views = views_of(session, [hit.entity for hit in hits])
-            texts = session.documents.texts([hit.candidate.best_document for hit in hits])
+            texts: dict[int, str] = {}
+            if query.texts:
+                texts = session.documents.texts([hit.candidate.best_document for hit in hits])
             return SemanticResults(
                 tuple(
                     SemanticHit(view, hit.scoring, hit.candidate, texts.get(hit.candidate.best_document, ""))
@@ -119,24 +125,16 @@ class SearchService:
     def _ranked(
         self, session: Session, ranking: Ranking, routing: limbic.Routing, now: Instant, limit: int
     ) -> list[_Ranked]:
-        """The best of the pool. Candidates that cannot come among them any more are not looked at."""
-        pool = ranking.candidates[:POOL]
-        ids = [candidate.entity_id for candidate in pool]
+        """The best of the pool. What cannot come among them any more is not read."""
+        pool = ranking.relevances(POOL)
+        ids = [entity for entity, _relevance in pool]
         accesses = session.accesses.of(ids)
         context = ids[:CONTEXT]
         company = limbic.Company.of(session.accesses.together(ids, context), context, now, self._constants)
-        ranker = _Ranker(limbic.Scale.of(accesses.values()), company, accesses, routing, now, self._constants)
-        rest = ranker.by_promise(pool)
-        best: list[_Ranked] = []
-        aged = False
-        while rest and (len(best) < limit or rest[0].most >= best[-1].scoring.score):
-            if best and not aged and _old(best):
-                # In an old memory all fall short of what they could reach when new.
-                rest, aged = ranker.with_ages(session, rest), True
-                continue
-            block, rest = rest[:_BLOCK], rest[_BLOCK:]
-            best = sorted([*best, *ranker.score(session, [each.candidate for each in block])], key=_order)[:limit]
-        return best
+        scale = limbic.Scale.of(accesses.values())
+        scorer = _Scorer(session, scale, company, accesses, routing, now, self._constants)
+        best = scorer.best(scorer.by_promise(pool), limit)
+        return [_Ranked(each.entity, each.scoring, ranking.candidate(each.place)) for each in best]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,26 +144,36 @@ class _Ranked:
     candidate: EntityCandidate
 
 
-@dataclass(frozen=True, slots=True)
-class _Promise:
-    """`most`: the highest score that the candidate can have, as far as that is known without reading it."""
+class _Promise(NamedTuple):
+    """`most`: the highest score that the candidate in this place can have, as far as is known without reading it."""
 
     most: float
-    candidate: EntityCandidate
-
-
-def _old(rows: Sequence[_Ranked]) -> bool:
-    return max(row.scoring.temporal_factor for row in rows) < _YOUNG
-
-
-def _order(row: _Ranked) -> tuple[float, int]:
-    return -row.scoring.score, row.entity.id
+    entity_id: int
+    relevance: float
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranker:
-    """Scores candidates of one search."""
+class _Scored:
+    """`sure`: its observations have been looked at; until then they count as knowledge, not as metadata."""
 
+    entity: Entity
+    degree: int
+    relevance: float
+    place: int
+    scoring: limbic.Scoring
+    sure: bool = False
+
+
+def _by_score(each: _Scored) -> tuple[float, int]:
+    return -each.scoring.score, each.entity.id
+
+
+@dataclass(frozen=True, slots=True)
+class _Scorer:
+    """Scores the candidates of one search."""
+
+    session: Session
     scale: limbic.Scale
     company: limbic.Company
     accesses: Mapping[int, Access]
@@ -173,46 +181,70 @@ class _Ranker:
     now: Instant
     constants: limbic.LimbicConstants
 
-    def by_promise(self, candidates: Sequence[EntityCandidate]) -> list[_Promise]:
-        """The candidates by what they may reach at most, the most promising first."""
-        unread = limbic.use_of(0, None)
-        usual = limbic.ceiling(unread, 0.0, self.scale, self.routing, self.constants)
+    def by_promise(self, pool: Sequence[tuple[int, float]]) -> list[_Promise]:
+        """Candidates, (id, relevance), by what they may reach at most, the most promising first."""
+        usual = self._ceiling(0, None)
         promises: list[_Promise] = []
-        for each in candidates:
-            read, boost = self.accesses.get(each.entity_id), self.company.boost(each.entity_id)
-            most = usual
-            if read is not None or boost:
-                most = limbic.ceiling(limbic.use_of(0, read), boost, self.scale, self.routing, self.constants)
-            promises.append(_Promise(each.relevance * most, each))
-        return sorted(promises, key=lambda promise: -promise.most)
+        for place, (entity_id, relevance) in enumerate(pool):
+            read = self.accesses.get(entity_id)
+            plain = read is None and entity_id not in self.company.boosts
+            most = usual if plain else self._ceiling(entity_id, read)
+            promises.append(_Promise(relevance * most, entity_id, relevance, place))
+        return sorted(promises, reverse=True)
 
-    def with_ages(self, session: Session, promises: Sequence[_Promise]) -> list[_Promise]:
+    def best(self, rest: list[_Promise], limit: int) -> list[_Scored]:
+        """The `limit` greatest scores, ties by id."""
+        scored: list[_Scored] = []
+        while True:
+            scored, rest = self._fill(scored, rest, limit)
+            unsure = [each for each in scored[:limit] if not each.sure]
+            if not unsure:
+                return scored[:limit]
+            ids = [each.entity.id for each in unsure]
+            metadata = self.session.observations.mostly_metadata(ids)
+            sure = {
+                each.entity.id: self._scored(each.entity, each, each.degree, metadata=each.entity.id in metadata)
+                for each in unsure
+            }
+            scored = sorted((sure.get(each.entity.id, each) for each in scored), key=_by_score)
+
+    def _fill(self, scored: list[_Scored], rest: list[_Promise], limit: int) -> tuple[list[_Scored], list[_Promise]]:
+        """Score from `rest` what can still come among the first `limit` of `scored`."""
+        aged = False
+        while rest and (len(scored) < limit or rest[0].most >= scored[limit - 1].scoring.score):
+            if scored and not aged and max(each.scoring.temporal_factor for each in scored) < _YOUNG:
+                # In an old memory all fall short of what they could reach when new.
+                rest, aged = self._with_ages(rest), True
+                continue
+            block, rest = rest[:_BLOCK], rest[_BLOCK:]
+            ids = [each.entity_id for each in block]
+            entities, degrees = self.session.entities.by_ids(ids), self.session.edges.degrees(ids)
+            scored += [self._scored(entities[each.entity_id], each, degrees[each.entity_id], None) for each in block]
+            scored.sort(key=_by_score)
+        return scored, rest
+
+    def _with_ages(self, promises: Sequence[_Promise]) -> list[_Promise]:
         """The same with the time since the last use taken into account."""
-        entities = session.entities.by_ids([each.candidate.entity_id for each in promises])
+        entities = self.session.entities.by_ids([each.entity_id for each in promises])
         exponent = limbic.ROUTING_EXPONENTS[self.routing]
         aged: list[_Promise] = []
         for each in promises:
-            created_at = entities[each.candidate.entity_id].created_at
-            use = limbic.use_of(created_at, self.accesses.get(each.candidate.entity_id))
+            created_at = entities[each.entity_id].created_at
+            use = limbic.use_of(created_at, self.accesses.get(each.entity_id))
             factor = limbic.temporal(limbic.Signals(use, created_at, 0), self.now, self.constants) ** exponent
-            aged.append(_Promise(each.most * factor * _ROUNDING, each.candidate))
-        return sorted(aged, key=lambda promise: -promise.most)
+            aged.append(_Promise(each.most * factor * _ROUNDING, each.entity_id, each.relevance, each.place))
+        return sorted(aged, reverse=True)
 
-    def score(self, session: Session, candidates: Sequence[EntityCandidate]) -> list[_Ranked]:
-        ids = [candidate.entity_id for candidate in candidates]
-        entities = session.entities.by_ids(ids)
-        degrees = session.edges.degrees(ids)
-        metadata = session.observations.mostly_metadata(ids)
-        return [
-            self._score(entities[each.entity_id], each, degrees[each.entity_id], each.entity_id in metadata)
-            for each in candidates
-        ]
+    def _ceiling(self, entity_id: int, read: Access | None) -> float:
+        boost = self.company.boost(entity_id)
+        return limbic.ceiling(limbic.use_of(0, read), boost, self.scale, self.routing, self.constants) * _ROUNDING
 
-    def _score(self, entity: Entity, candidate: EntityCandidate, degree: int, metadata: bool) -> _Ranked:
+    def _scored(self, entity: Entity, found: _Promise | _Scored, degree: int, metadata: bool | None) -> _Scored:
+        """`metadata` None: not known yet."""
         use = limbic.use_of(entity.created_at, self.accesses.get(entity.id))
         signals = limbic.Signals(use, entity.created_at, degree)
         scoring = limbic.combine(
-            candidate.relevance,
+            found.relevance,
             limbic.importance(signals, self.scale, self.constants),
             limbic.temporal(signals, self.now, self.constants),
             self.company.boost(entity.id),
@@ -221,7 +253,7 @@ class _Ranker:
             limbic.METADATA_FACTOR if metadata else 1.0,
             self.constants,
         )
-        return _Ranked(entity, scoring, candidate)
+        return _Scored(entity, degree, found.relevance, found.place, scoring, metadata is not None)
 
 
 def _allowed(session: Session, collection: int, query: SemanticQuery) -> set[int] | None:

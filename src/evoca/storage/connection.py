@@ -66,7 +66,12 @@ class Indexes(Protocol):
         """
         ...
 
-    def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]: ...
+    def postings(
+        self, collection: int, terms: Sequence[Sequence[str]], span: tuple[int, int] | None
+    ) -> list[NDArray[np.int64]]:
+        """See `DocumentRepository.postings` in the contract."""
+        ...
+
     def substring_hits(self, collection: int, folded: str) -> SubstringHits:
         """What may hold `folded` (not empty), at least all that does."""
         ...

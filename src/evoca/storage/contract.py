@@ -300,8 +300,17 @@ class Documents(Protocol):
         """Documents changed after `since` (0: all), with the model's vectors (None: without)."""
         ...
 
-    def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        """For each term (a sequence of alternatives): the ids of the documents that hold it, ascending."""
+    def changed_ids(self, since: int) -> Sequence[tuple[int, int]] | None:
+        """Spans of ids (first, last), ascending, in which documents have changed after `since`; None: not known."""
+        ...
+
+    def postings(
+        self, collection: int, terms: Sequence[Sequence[str]], span: tuple[int, int] | None = None
+    ) -> list[NDArray[np.int64]]:
+        """For each term (a sequence of alternatives): the ids of the documents that hold it, ascending.
+
+        `span`: only ids from the first to the last of these.
+        """
         ...
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:

@@ -38,15 +38,21 @@ class DocumentRepository:
         rows = [row for first, last in feed.spans for row in self._rows(number, first, last)]
         return DocumentChanges(feed.counter, rows, feed.gone, feed.complete)
 
+    def changed_ids(self, since: int) -> Sequence[tuple[int, int]] | None:
+        feed = read_feed(self._connection, since)
+        return None if feed.complete else feed.spans
+
     def _rows(self, model: int | None, first: int, last: int) -> list[DocumentRow]:
         values = {"model": model, "first": first, "last": last}
         return [DocumentRow(*row) for row in self._connection.select(_ROWS, values, _Row)]
 
     # -- searching -------------------------------------------------------------------------------
 
-    def postings(self, collection: int, terms: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+    def postings(
+        self, collection: int, terms: Sequence[Sequence[str]], span: tuple[int, int] | None = None
+    ) -> list[NDArray[np.int64]]:
         self._ledger.expose_terms()
-        return self._indexes.postings(collection, terms)
+        return self._indexes.postings(collection, terms, span)
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
         return dict(self._connection.select(_TEXTS, {"ids": list(ids)}, tuple[int, str]))

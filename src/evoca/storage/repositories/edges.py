@@ -179,19 +179,18 @@ _COUNT = """
 SELECT count(*) FROM edges WHERE collection_id = :collection AND active = 1 AND object_id IS NOT NULL
 """
 # Of a pair of inverses the `contiene` half counts.
-_DEGREES = """
-SELECT e.value, (
-    SELECT count(*) FROM edges x
-    WHERE x.id IN (
-        SELECT id FROM edges WHERE subject_id = e.value
-        UNION
-        SELECT id FROM edges WHERE object_id = e.value
-    )
+_COUNTED = """
       AND x.active = 1 AND x.object_id IS NOT NULL
       AND NOT (x.predicate = 'parte_de' AND EXISTS (
           SELECT 1 FROM edges i
           WHERE i.subject_id = x.object_id AND i.predicate = 'contiene' AND i.object_id = x.subject_id AND i.active = 1
       ))
+"""
+_DEGREES = f"""
+SELECT e.value, (
+    SELECT count(*) FROM edges x WHERE x.subject_id = e.value {_COUNTED}
+) + (
+    SELECT count(*) FROM edges x WHERE x.object_id = e.value AND x.subject_id <> e.value {_COUNTED}
 )
 FROM INTS(:entities) e
-"""
+"""  # noqa: S608 -- put together from constants
