@@ -8,6 +8,8 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import settings
 
+from tests.support.engines import Servers
+
 # A busy machine's timings are no faults; a failing example is printed with the means to repeat it.
 settings.register_profile("test", deadline=None, print_blob=True)
 settings.register_profile("prove", deadline=None, print_blob=True, max_examples=1_000)
@@ -29,6 +31,14 @@ def _own_surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         yield
     left = sorted(str(path) for path in home.rglob("*.db"))
     assert not left, f"a test wrote to the per-user store: {left}"
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    """The database servers of the tests' own."""
+    started = Servers()
+    yield started
+    started.close()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,19 +10,29 @@ import pytest
 from evoca.domain.clock import FrozenClock
 from evoca.storage import open_store
 from evoca.storage.contract import Store
-
-ENGINES: dict[str, Callable[[Path], Store]] = {
-    "sqlite": lambda folder: open_store(folder / "memory.db", FrozenClock(1_000_000)),
-}
+from tests.support.engines import ENGINES, Servers
 
 
-@pytest.fixture(params=sorted(ENGINES))
-def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The name of the engine."""
+    return str(request.param)
+
+
+@pytest.fixture
+def place(engine: str, servers: Servers, tmp_path: Path) -> Iterator[str]:
+    """Where the test's one store is."""
+    with servers.place(engine, tmp_path) as place:
+        yield place
+
+
+@pytest.fixture
+def reopen(place: str) -> Iterator[Callable[[], Store]]:
     """Opens the test's one store, as often as it is called; all are closed at the end."""
     opened: list[Store] = []
 
     def open_again() -> Store:
-        opened.append(ENGINES[request.param](tmp_path))
+        opened.append(open_store(place, FrozenClock(1_000_000)))
         return opened[-1]
 
     yield open_again

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,10 +14,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from evoca.domain.clock import FrozenClock
 from evoca.domain.graph import NewEntity, NewObservation
 from evoca.domain.text import analyse, passages
+from evoca.storage import open_store
 from evoca.storage.contract import DocumentRow, NewVector, OwnerKind, Session, Store
-from tests.storage.conftest import ENGINES
+from tests.support.engines import Servers
 
 MODEL = "m"
 NAMES = st.sampled_from(["Ana", "Bea", "Caño", "Duna", "Éfeso"])
@@ -56,12 +60,15 @@ class Failed(Exception):
 class Agreement(RuleBasedStateMachine):
     """Each rule is one unit of work; some fail at their end and must leave nothing."""
 
-    open: Callable[[Path], Store]
+    place: Callable[[Path], AbstractContextManager[str]]
+    store: Store
 
     @initialize(model=st.booleans())
     def begin(self, model: bool) -> None:
-        self.folder = TemporaryDirectory()
-        self.store = type(self).open(Path(self.folder.name))
+        self.opened = ExitStack()
+        folder = Path(self.opened.enter_context(TemporaryDirectory()))
+        place = self.opened.enter_context(type(self).place(folder))
+        self.store = self.opened.enter_context(closing(open_store(place, FrozenClock(1_000_000))))
         self.world = World()
         self.follower: dict[int, DocumentRow] = {}
         self.since = 0
@@ -70,8 +77,7 @@ class Agreement(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
-            self.store.close()
-            self.folder.cleanup()
+            self.opened.close()
 
     def do(self, work: Callable[[Session, World], None], fail: bool) -> None:
         def unit(session: Session) -> World:
@@ -208,9 +214,8 @@ class Agreement(RuleBasedStateMachine):
         assert self.store.check()["integrity"] == "ok"
 
 
-@pytest.mark.parametrize("engine", sorted(ENGINES))
-def test_indexes_and_contents_agree_after_any_operations(engine: str) -> None:
-    machine = type("Machine", (Agreement,), {"open": staticmethod(ENGINES[engine])})
+def test_indexes_and_contents_agree_after_any_operations(engine: str, servers: Servers) -> None:
+    machine = type("Machine", (Agreement,), {"place": staticmethod(partial(servers.place, engine))})
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -30,9 +30,7 @@ def test_names_that_differ_in_case_alone_are_alike(store: Store, home: int) -> N
         "straße": made[:2],
         "strase": made[2:],
     }
-    assert store.read(lambda s: s.entities.names(home)) == list(
-        zip(made, ("STRASSE", "Straße", "Strase"), strict=True)
-    )
+    assert store.read(lambda s: s.entities.names(home)) == list(zip(made, ("STRASSE", "Straße", "Strase"), strict=True))
 
 
 def test_pages_follow_the_order_of_insertion(store: Store, home: int) -> None:

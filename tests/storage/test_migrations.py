@@ -12,7 +12,8 @@ import pytest
 from evoca.domain.clock import FrozenClock, SystemClock
 from evoca.errors import StoreError
 from evoca.storage.contract import Store
-from evoca.storage.sqlite.migrations import Migration, packaged
+from evoca.storage.migration import Migration
+from evoca.storage.sqlite.migrations import packaged
 from evoca.storage.sqlite.opening import SqliteOptions
 from evoca.storage.sqlite.store import SqliteStore
 from tests.storage.given import entity, healthy
@@ -105,7 +106,8 @@ import sys
 from pathlib import Path
 from evoca.domain.clock import SystemClock
 from evoca.domain.graph import NewEntity
-from evoca.storage.sqlite.migrations import Migration, packaged
+from evoca.storage.migration import Migration
+from evoca.storage.sqlite.migrations import packaged
 from evoca.storage.sqlite.opening import SqliteOptions
 from evoca.storage.sqlite.store import SqliteStore
 path, me, *extra = sys.argv[1:]

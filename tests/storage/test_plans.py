@@ -27,6 +27,7 @@ WHOLE = {
     "_COUNT": "counts of observations and edges are for reports",
     "_FREE": "stops at its limit",
     "_READY": "the same",
+    "_WAITING": "the same",
     "_PENDING": "pending work is short, or being worked off",
     "_RELEASE": "the same",
     "_REST": "models are few",
@@ -51,7 +52,7 @@ def statements() -> Iterator[tuple[str, str]]:
             if (
                 isinstance(value, str)
                 and name.isupper()
-                and name != "_SELECT"
+                and not name.lstrip("_").startswith("SELECT")
                 and re.match(r"\s*(SELECT|UPDATE|DELETE)\s", value)
             ):
                 yield name, value

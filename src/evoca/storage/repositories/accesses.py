@@ -85,7 +85,9 @@ ON CONFLICT (entity_id, day) DO UPDATE SET uses = access_log.uses + excluded.use
 """
 _MERGE_COMPANY = """
 INSERT INTO co_occurrences (first_id, second_id, collection_id, times, last_at)
-SELECT min(other, :new), max(other, :new), collection_id, times, last_at FROM (
+SELECT CASE WHEN other < :new THEN other ELSE :new END, CASE WHEN other < :new THEN :new ELSE other END, collection_id,
+    times, last_at
+FROM (
     SELECT CASE WHEN first_id = :old THEN second_id ELSE first_id END AS other, collection_id, times, last_at
     FROM co_occurrences WHERE first_id = :old OR second_id = :old
 ) c WHERE other <> :new

@@ -238,7 +238,7 @@ class EpisodeRepository:
                 self._documents.forget_vectors([number])
 
     def use(self, ids: Iterable[int], at: Instant) -> None:
-        self._connection.run_many(_USE, ((at, number) for number in ids))
+        self._connection.run_many(_USE, ((at, at, number) for number in ids))
 
     def delete(self, ids: Sequence[int]) -> None:
         listed = {"ids": list(ids)}
@@ -395,7 +395,8 @@ UPDATE episodes SET merged_into = NULL WHERE id IN INTS(:ids)
 RETURNING id, content, archived_at IS NOT NULL
 """
 _USE = """
-UPDATE episodes SET used_count = used_count + 1, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?
+UPDATE episodes SET used_count = used_count + 1, last_used_at = CASE WHEN last_used_at > ? THEN last_used_at ELSE ? END
+WHERE id = ?
 """
 _SUPERSEDED_BY = "SELECT id FROM episodes WHERE superseded_by IN INTS(:ids)"
 _DELETE = "DELETE FROM episodes WHERE id = ?"

@@ -6,41 +6,22 @@ the others find it done. Before a store that holds data is changed, a copy is wr
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from evoca.domain.clock import Clock
 from evoca.errors import StoreError, StoreReadOnly, StoreTooNew, StoreUnopenable
+from evoca.storage.migration import Migration, numbered
 from evoca.storage.sqlite.database import Database
 
 APPLICATION_ID = 0x45564F43
 """`EVOC` in the database's header."""
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """A step of the schema. `sql` may use `:now`, microseconds since 1970."""
-
-    version: int
-    name: str
-    sql: str
-
-    @property
-    def checksum(self) -> str:
-        return hashlib.sha256(self.sql.encode()).hexdigest()
-
-
 def packaged() -> tuple[Migration, ...]:
     """The migrations that ship with this Evoca, in order."""
-    folder = Path(__file__).with_name("migrations")
-    found = [
-        Migration(int(path.stem[:4]), path.stem[5:], path.read_text(encoding="utf-8"))
-        for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
-    ]
-    return tuple(found)
+    return numbered(Path(__file__).with_name("migrations"))
 
 
 class Migrator:

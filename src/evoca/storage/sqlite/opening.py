@@ -11,9 +11,10 @@ from pathlib import Path
 
 from evoca.domain.clock import Clock
 from evoca.errors import StoreBusy, StoreReadOnly, StoreUnopenable
+from evoca.storage.migration import Migration
 from evoca.storage.sqlite.database import Database, Patience, tune
 from evoca.storage.sqlite.faults import not_a_store, unopenable
-from evoca.storage.sqlite.migrations import APPLICATION_ID, Migration, Migrator, packaged
+from evoca.storage.sqlite.migrations import APPLICATION_ID, Migrator, packaged
 
 
 @dataclass(frozen=True, slots=True)
