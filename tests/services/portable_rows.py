@@ -97,14 +97,14 @@ def _observation(ids: Sequence[int]) -> st.SearchStrategy[Observation]:
 
 def _edges(draw: st.DrawFn, ids: Sequence[int]) -> list[Edge]:
     rows: list[Edge] = []
-    active: set[tuple[object, ...]] = set()
+    open_ended: set[tuple[object, ...]] = set()
     for place in range(draw(st.integers(0, 5))):
         target = draw(st.none() | st.sampled_from(ids))
         value = draw(scalars) if target is None else None
         subject, predicate = draw(st.sampled_from(ids)), draw(st.sampled_from(["vive_en", "tiene", "edad"]))
         triple = (subject, predicate, target, type(value), repr(value))
-        is_active = draw(st.booleans()) and triple not in active
-        active |= {triple} if is_active else set()
+        ended_at = draw(instants if triple in open_ended else maybe_instants)
+        open_ended |= {triple} if ended_at is None else set()
         rows.append(
             Edge(
                 id=151 + place,
@@ -117,10 +117,10 @@ def _edges(draw: st.DrawFn, ids: Sequence[int]) -> list[Edge]:
                 context=draw(st.none() | texts),
                 source=draw(st.none() | texts),
                 confidence=draw(shares),
-                active=is_active,
+                active=ended_at is None,
                 created_at=draw(instants),
                 valid_from=draw(maybe_instants),
-                ended_at=draw(maybe_instants),
+                ended_at=ended_at,
             )
         )
     return rows

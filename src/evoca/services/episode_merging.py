@@ -28,7 +28,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class MergeRecord:
-    """What a merge changed besides (`Merge.details`). `added`: categories. `was_duplicate_of`: the survivor's, if it was taken off."""
+    """What a merge changed besides (`Merge.details`).
+
+    `added`: categories. `was_duplicate_of`: the survivor's, if it was taken off.
+    """
 
     moved: tuple[Moved, ...]
     added: tuple[str, ...]

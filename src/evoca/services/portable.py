@@ -208,7 +208,6 @@ def _edge_json(row: Edge) -> Json:
         "created_at": exact(row.created_at),
         "valid_from": _moment(row.valid_from),
         "ended_at": _moment(row.ended_at),
-        "ended": None if row.active else True,
     }
 
 

@@ -252,6 +252,7 @@ def _read_observation(fields: _Fields) -> Observation:
 def _read_edge(fields: _Fields) -> Edge:
     if fields.has("object") == fields.has("value"):
         raise Broken("an edge has either an object or a value")
+    ended_at = fields.maybe_at("ended_at")
     return Edge(
         id=fields.number("id"),
         subject_id=fields.number("subject"),
@@ -263,10 +264,10 @@ def _read_edge(fields: _Fields) -> Edge:
         context=fields.maybe_text("context"),
         source=fields.maybe_text("source"),
         confidence=fields.share("confidence") if fields.has("confidence") else 1.0,
-        active=not fields.flag("ended"),
+        active=ended_at is None,
         created_at=fields.at("created_at"),
         valid_from=fields.maybe_at("valid_from"),
-        ended_at=fields.maybe_at("ended_at"),
+        ended_at=ended_at,
     )
 
 

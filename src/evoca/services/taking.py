@@ -177,7 +177,7 @@ class Taking:
                 alike,
                 lambda each: (_begin(each), each.ended_at) == (_begin(mine), mine.ended_at),
                 lambda each: _begin(each) == _begin(mine),
-                lambda each: each.active and mine.active,
+                lambda each: each.ended_at is None and mine.ended_at is None,
             )
 
         new: list[tuple[int, Edge]] = []

@@ -29,7 +29,6 @@ _EdgeRow = tuple[
     str | None,  # context
     str | None,  # source
     float,
-    int,  # active
     int,  # created at
     int | None,  # valid from
     int | None,  # ended at
@@ -146,10 +145,10 @@ def whole_edge(row: _EdgeRow) -> Edge:
         context=row[8],
         source=row[9],
         confidence=row[10],
-        active=bool(row[11]),
-        created_at=row[12],
-        valid_from=row[13],
-        ended_at=row[14],
+        active=row[13] is None,
+        created_at=row[11],
+        valid_from=row[12],
+        ended_at=row[13],
     )
 
 
@@ -182,7 +181,7 @@ WHERE {_PAGE}
 """  # noqa: S608 -- put together from constants
 _EDGE = """
 SELECT e.id, e.subject_id, s.name, e.predicate, e.object_id, o.name, e.value, e.value_kind, e.context, e.source,
-       e.confidence, e.active, e.created_at, e.valid_from, e.ended_at
+       e.confidence, e.created_at, e.valid_from, e.ended_at
 FROM edges e
 JOIN entities s ON s.id = e.subject_id
 LEFT JOIN entities o ON o.id = e.object_id
