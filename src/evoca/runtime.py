@@ -173,7 +173,7 @@ class Runtime:
             collection=collection,
             caller=LOCAL,
             collections=CollectionService(store, clock),
-            keys=KeyService(store, clock, tracking),
+            keys=KeyService(store, clock, tracking.presented),
             limits=settings.limits,
             track=settings.track,
             graph=GraphService(store, clock),

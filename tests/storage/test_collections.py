@@ -47,12 +47,12 @@ def filled(store: Store, code: str) -> int:
         session.edges.end([relation], 3)
         session.edges.insert(home, [NewEdge(first, "edad", value=7)], 1)
         session.reflections.insert(home, NewReflection("entity", f"{code} prosa", target_id=first), 1)
-        told = [
+        older, newer = (
             session.episodes.insert(home, NewEpisode(f"{code} episodio {n}", b"", categories=("a",)), 1) for n in (1, 2)
-        ]
-        session.episode_links.insert(home, NewEpisodeLink(*told, "similar"), 1)
-        session.merges.insert(home, *told, "{}", 1)
-        session.enrichments.add(home, told[0], auto_link=False)
+        )
+        session.episode_links.insert(home, NewEpisodeLink(older, newer, "similar"), 1)
+        session.merges.insert(home, older, newer, "{}", 1)
+        session.enrichments.add(home, older, auto_link=False)
         session.accesses.record([first, second], 1, pairs=True)
         return home
 

@@ -89,7 +89,7 @@ class CollectionService:
         """
         if code == DEFAULT_COLLECTION:
             raise InvalidInput(
-                "code: the default collection cannot be deleted",
+                "code: the default collection cannot be deleted.",
                 "Name another collection; list_collections shows them.",
                 field="code",
             )
@@ -110,12 +110,12 @@ class CollectionService:
                 return next(iter(visible))
             if own not in visible:
                 raise NotFound(
-                    "Collection not found: the call names none, and this key has no default one",
+                    "Collection not found: the call names none, and this key has no default one.",
                     "Name one in `collection`; list_collections shows them.",
                 )
         if own != DEFAULT_COLLECTION_ID and not self._store.read(lambda session: session.collections.exists(own)):
             raise NotFound(
-                "Collection not found: this process's own one has been deleted",
+                "Collection not found: this process's own one has been deleted.",
                 "Name another in `collection`, or start it again, which makes it anew.",
             )
         return own

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 from evoca.domain.clock import HOUR, Clock, Instant
 from evoca.domain.tenancy import Caller, Key, NewKey, Scope
-from evoca.errors import Conflict, NotFound
+from evoca.errors import Conflict, InvalidInput, NotFound
 from evoca.services.collections import unknown_collection
-from evoca.services.tracking import TrackingService
+from evoca.settings import collection_code
 from evoca.storage.contract import Session, Store
 
 PREFIX = "evoca_"
 """Every secret begins so, for scanners that look for secrets in places where none should be."""
 _RANDOM_BYTES = 32
+_LONGEST_NAME = 128
 _NOTED_EVERY = HOUR // 60
 """A key's last use is written once in so long at most."""
 
@@ -48,13 +49,13 @@ class KeyService:
         self,
         store: Store,
         clock: Clock,
-        tracking: TrackingService,
+        used: Callable[[int], None],
         random: Callable[[int], bytes] = secrets.token_bytes,
     ) -> None:
-        """`random`: gives so many unpredictable bytes."""
+        """`used`: told a key's id now and then when it was shown. `random`: gives so many unpredictable bytes."""
         self._store = store
         self._clock = clock
-        self._tracking = tracking
+        self._used = used
         self._random = random
         self._lock = threading.Lock()
         self._version = -1
@@ -64,8 +65,11 @@ class KeyService:
     def create(self, name: str, scope: Scope, codes: Sequence[str] | None = None) -> MadeKey:
         """A new key for these collections; None: for all, also those to come.
 
-        Raises NotFound for an unknown collection, Conflict when a key in force has the name.
+        Raises InvalidInput for a name or code that is none, NotFound for an unknown collection, Conflict when a key in
+        force has the name.
         """
+        _check_name(name)
+        codes = None if codes is None else [_code(each) for each in codes]
         secret = PREFIX + base64.urlsafe_b64encode(self._random(_RANDOM_BYTES)).rstrip(b"=").decode()
         at = self._clock.now()
 
@@ -98,7 +102,7 @@ class KeyService:
             if found is None:
                 raise NotFound(f"Key not found: {named}", "evoca keys list shows them.")
             if found.revoked_at is not None:
-                raise Conflict(f"Key already revoked: {named}")
+                raise Conflict(f"Key already revoked: {named}.")
             session.keys.revoke(found.id, at)
             return found
 
@@ -139,7 +143,21 @@ class KeyService:
             if due:
                 self._noted[key] = now
         if due:
-            self._tracking.presented(key)
+            self._used(key)
+
+
+def _check_name(name: str) -> None:
+    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise InvalidInput(
+            f"A key's name is 1 to {_LONGEST_NAME} printable characters.", "Name who will use it: laptop.", field="name"
+        )
+
+
+def _code(text: str) -> str:
+    try:
+        return collection_code(text)
+    except ValueError as error:
+        raise InvalidInput(f"collection: {error}", field="collection") from None
 
 
 def _digest(secret: str) -> bytes:

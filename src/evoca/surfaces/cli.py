@@ -18,6 +18,7 @@ from evoca.errors import EvocaError, InvalidInput
 from evoca.surfaces import transfer_commands
 from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
 from evoca.surfaces.http.command import serve
+from evoca.surfaces.key_commands import keys
 
 if TYPE_CHECKING:
     from evoca.operations.base import Operation
@@ -66,6 +67,7 @@ def mcp(store: str | None = None, collection: str | None = None, toolsets: str |
 
 
 cli.add_command(serve)
+cli.add_command(keys)
 
 
 @cli.command()

@@ -6,11 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from evoca.errors import InvalidInput
+from evoca.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from evoca.runtime import Runtime
@@ -57,6 +58,12 @@ def settings_of(**given: str | None) -> Settings:
     for name in unknown_variables(os.environ):
         announce(f"{name} is not a setting and has no effect")
     return settings
+
+
+def expect_store(settings: Settings) -> None:
+    """Raises NotFound where there is no store: a command that reads would make one, and say that it is empty."""
+    if "://" not in settings.store_location and not Path(settings.store_location).is_file():
+        raise NotFound(f"There is no store at {settings.store_location}.", "Check EVOCA_STORE or --store.")
 
 
 def with_runtime(settings: Settings, work: Callable[[Runtime], Found]) -> Found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import click
 
 from evoca.errors import InvalidInput, NotFound
-from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
+from evoca.surfaces.console import announce, expect_store, print_json, settings_of, store_options, with_runtime
 
 if TYPE_CHECKING:
     from evoca.runtime import Runtime
@@ -30,7 +30,7 @@ _STORE = click.option("--store", metavar="PATH", help="Where the memory is. Defa
 def export_command(store: str | None, collection: str | None, force: bool, file: str) -> None:
     """Write a collection to FILE, or to stdout (-): everything that was told, as JSON lines."""
     settings = settings_of(store=store, collection=collection)
-    _expect_store(settings)
+    expect_store(settings)
     exported = _exported(settings, file, force)
     counts = ", ".join(f"{count} {kind}" for kind, count in exported.counts.items())
     announce(f"exported collection {exported.collection}: {counts}")
@@ -130,12 +130,6 @@ def _store_file(settings: Settings) -> Path:
             "store",
         )
     return Path(settings.store_location)
-
-
-def _expect_store(settings: Settings) -> None:
-    """An export of a store that does not exist would make it, and say that it is empty."""
-    if "://" not in settings.store_location and not Path(settings.store_location).is_file():
-        raise NotFound(f"There is no store at {settings.store_location}.", "Check EVOCA_STORE or --store.")
 
 
 COMMANDS = (export_command, import_command, backup_command, restore_command)
