@@ -293,7 +293,8 @@ def relate(
     drafts = [replace(draft, triple=triple) for draft, triple in zip(drafts, triples, strict=True)]
     ids = _ids_of_ends(session, collection, triples)
     keys = {key for draft in drafts for key in _keys_with_inverse(draft.triple, ids)}
-    taken = set(session.edges.active(collection, keys))
+    known = session.edges.active(collection, keys, upcoming=True)
+    taken = {key for key, edge in known.items() if edge.active}
     rows: list[NewEdge] = []
     outcomes: list[RelationOutcome] = []
     for draft in drafts:
@@ -308,9 +309,17 @@ def relate(
         else:
             outcomes.append(RelationOutcome(draft, missing, existed=missing is None))
     if rows:
-        session.edges.insert(collection, rows, now)
+        session.edges.insert(collection, [row for row in rows if _triple_of(row) not in known], now)
+        for row in rows:
+            if (upcoming := known.get(_triple_of(row))) is not None:
+                # Told as a fact that begins later: it begins now.
+                session.facts.revise(replace(upcoming, valid_from=now))
         session.collections.bump(collection)
     return tuple(outcomes)
+
+
+def _triple_of(row: NewEdge) -> tuple[int, str, int]:
+    return row.subject_id, row.predicate, row.object_id or 0
 
 
 def _inverse_edge(triple: Triple, ids: dict[str, int], taken: set[tuple[int, str, int]]) -> list[NewEdge]:

@@ -86,7 +86,8 @@ class Merger:
             other = self._target.id if edge.object_id == source.id else edge.object_id
             key = (subject, edge.predicate, other)
             to_itself = subject == other and edge.subject_id != edge.object_id
-            if to_itself or (edge.active and edges.active(self._collection, [key])):
+            over = edge.ended_at is not None and edge.ended_at <= self._now
+            if to_itself or (not over and edges.active(self._collection, [key], upcoming=True)):
                 self._session.reflections.release("relation", [(edge.id, edge_name(edge))])
                 edges.delete([edge.id])
                 self._dropped_relations.append(edge)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evoca.storage.episode_contract import Enrichments, EpisodeLinks, Episodes, Merges
     from evoca.storage.fact_contract import Facts
     from evoca.storage.tenancy_contract import Collections, Keys
-    from evoca.storage.transfer_contract import Incoming, Outgoing
+    from evoca.storage.transfer_contract import Incoming, Outgoing, Rows
 
 T = TypeVar("T")
 
@@ -220,20 +220,28 @@ class Observations(Protocol):
 
 
 class Edges(Protocol):
-    def active(self, collection: int, keys: Iterable[tuple[int, str, int]]) -> dict[tuple[int, str, int], Edge]:
-        """(subject id, predicate, object id) → the active edge; absent when there is none."""
+    def active(
+        self, collection: int, keys: Iterable[tuple[int, str, int]], upcoming: bool = False
+    ) -> dict[tuple[int, str, int], Edge]:
+        """(subject id, predicate, object id) → the edge that is current now; absent when there is none.
+
+        `upcoming`: else the next that will be, which stands in the way of a new one.
+        """
         ...
 
     def touching(self, entities: Iterable[int], include_ended: bool = False) -> list[Edge]:
-        """Entity-to-entity edges with at least one end among the entities, each once, by id."""
+        """Entity-to-entity edges with at least one end among the entities, each once, by id; those current now.
+
+        `include_ended`: all, also those that begin in the future.
+        """
         ...
 
     def all(self, collection: int, include_ended: bool = False) -> list[Edge]:
-        """Entity-to-entity edges of the collection, by id."""
+        """As `touching`, of the whole collection."""
         ...
 
     def insert(self, collection: int, rows: Sequence[NewEdge], at: Instant) -> list[int]:
-        """New ids in order; none may be active already."""
+        """New ids in order; of each triple at most one may be open (without an end). Indexes each (a document)."""
         ...
 
     def by_ids(self, ids: Iterable[int]) -> dict[int, Edge]:
@@ -241,7 +249,7 @@ class Edges(Protocol):
         ...
 
     def repoint(self, edge: int, subject: int, target: int) -> None:
-        """Let an entity-to-entity edge join other entities; no equal one may be active."""
+        """Let an entity-to-entity edge join other entities; no equal one may be open. The indexes follow."""
         ...
 
     def adopt_values(self, old: int, new: int) -> None:
@@ -249,16 +257,16 @@ class Edges(Protocol):
         ...
 
     def end(self, ids: Iterable[int], at: Instant) -> None:
-        """End those that are active; they stay as history."""
+        """End those that are not over at that time; they stay as history."""
         ...
 
     def delete(self, ids: Sequence[int]) -> None: ...
     def count(self, collection: int) -> int:
-        """Active entity-to-entity edges."""
+        """Entity-to-entity edges that are current now."""
         ...
 
     def degrees(self, entities: Iterable[int]) -> dict[int, int]:
-        """Active edges at each entity; a `contiene`/`parte_de` pair counts once. Every asked id is a key."""
+        """Open edges at each entity; a `contiene`/`parte_de` pair counts once. Every asked id is a key."""
         ...
 
 
@@ -333,8 +341,8 @@ class Documents(Protocol):
         """owner id → entity id, for the owners of this kind that these documents belong to."""
         ...
 
-    def pending(self, collection: int | None, model: str) -> int:
-        """How many documents wait for the model's vector."""
+    def pending(self, collection: int | None, model: str, facts: bool = True) -> int:
+        """How many documents wait for the model's vector; with those of facts or without."""
         ...
 
     def register_model(self, model: str, at: Instant) -> int:
@@ -342,7 +350,7 @@ class Documents(Protocol):
         ...
 
     def claim(self, model: str, limit: int, owner: str, now: Instant, until: Instant) -> list[PendingDocument]:
-        """Take up to `limit` pending documents, newest first, that nobody holds a live lease on."""
+        """Take up to `limit` pending documents that nobody holds a live lease on, newest first, facts last."""
         ...
 
     def store_vectors(self, model: str, rows: Sequence[NewVector]) -> int:
@@ -424,6 +432,8 @@ class Session(Protocol):
     def outgoing(self) -> Outgoing: ...
     @property
     def incoming(self) -> Incoming: ...
+    @property
+    def rows(self) -> Rows: ...
 
 
 class Cancellation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from evoca.domain.clock import Instant
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 SortKey = Literal["created_at", "predicate", "subject", "object", "confidence", "id"]
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
-    """An edge as the in-process table of edges keeps it. `object_id`: 0 for a literal; `ended_at`: None while open."""
+class EdgeRow(NamedTuple):
+    """An edge as the in-process table of edges keeps it. `object_id`: 0 for a literal; `ended_at`: None while open.
+
+    `valid_from`: as told, else when it was recorded.
+    """
 
     id: int
     collection_id: int
@@ -51,7 +53,7 @@ class FactFilter:
 
     `at`: current at this instant; None with `include_ended` false is no filter either. `touching`: with one of these
     entities as subject or object. `also_touching`: and with one of these. `entity_type`: subject or object has it
-    (casefolded).
+    (casefolded). `among`: one of these.
     """
 
     collection: int
@@ -60,6 +62,7 @@ class FactFilter:
     touching: Sequence[int] | None = None
     also_touching: Sequence[int] | None = None
     entity_type: str | None = None
+    among: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +97,14 @@ class Facts(Protocol):
         ...
 
     def insert(self, collection: int, rows: Sequence[NewEdge], at: Instant) -> list[int]:
-        """New ids in order. Indexes each (a document of kind FACT); rows may have an end already (`NewEdge.ended_at`)."""
+        """New ids in order. Indexes each (a document of kind FACT). Rows may have an end (`NewEdge.ended_at`)."""
         ...
 
     def revise(self, edge: Edge) -> None:
-        """Write an edge's subject, predicate, object, context, source, confidence and times as given; indexes follow."""
+        """Write an edge's subject, predicate, object, context, source, confidence and times as given; indexes follow.
+
+        The names and `active` are not written: they follow from the ids and the times.
+        """
         ...
 
     def delete(self, ids: Sequence[int]) -> None: ...
@@ -121,5 +127,9 @@ class Facts(Protocol):
         ...
 
     def changes(self, since: int) -> EdgeChanges:
-        """Edges changed after this value of the documents' change counter (0: all)."""
+        """Edges changed after this value of the documents' change counter (0: all), by id."""
+        ...
+
+    def index_waiting(self, limit: int) -> int:
+        """Index up to so many edges of older stores, which have no documents yet; returns how many were there."""
         ...

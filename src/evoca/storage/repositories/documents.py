@@ -74,8 +74,8 @@ class DocumentRepository:
 
     # -- pending work ----------------------------------------------------------------------------
 
-    def pending(self, collection: int | None, model: str) -> int:
-        values = {"model": self._model(model), "collection": collection}
+    def pending(self, collection: int | None, model: str, facts: bool = True) -> int:
+        values = {"model": self._model(model), "collection": collection, "late": int(facts)}
         return self._connection.select(_PENDING, values, tuple[int])[0][0]
 
     def register_model(self, model: str, at: Instant) -> int:
@@ -90,8 +90,10 @@ class DocumentRepository:
     def claim(self, model: str, limit: int, owner: str, now: Instant, until: Instant) -> list[PendingDocument]:
         number = self._model(model)
         self._connection.run(_SEEN, {"model": number, "now": now, "before": now - DAY})
-        values: dict[str, Value] = {"model": number, "now": now, "limit": limit}
-        ids = [each for (each,) in self._connection.select(_FREE, values, tuple[int])]
+        ids: list[int] = []
+        for late in (0, 1):
+            values: dict[str, Value] = {"model": number, "now": now, "late": late, "limit": limit - len(ids)}
+            ids += [each for (each,) in self._connection.select(_FREE, values, tuple[int])]
         self._connection.run_many(_LEASE, ((owner, until, each, number) for each in ids))
         texts = self.texts(ids)
         return [PendingDocument(each, content_hash(texts[each]), texts[each]) for each in ids]
@@ -160,6 +162,12 @@ SELECT d.id, substr(CASE d.owner_kind
     WHEN 2 THEN (SELECT content FROM observations WHERE id = d.owner_id)
     WHEN 3 THEN (SELECT content FROM reflections WHERE id = d.owner_id)
     WHEN 4 THEN (SELECT content FROM episodes WHERE id = d.owner_id)
+    WHEN 5 THEN (
+        SELECT s.name || ' ' || replace(e.predicate, '_', ' ') || ' ' || coalesce(o.name, e.value)
+            || CASE WHEN e.context IS NULL THEN '' ELSE '. ' || e.context END
+        FROM edges e JOIN entities s ON s.id = e.subject_id LEFT JOIN entities o ON o.id = e.object_id
+        WHERE e.id = d.owner_id
+    )
 END, d.begin + 1, d.size)
 FROM documents d WHERE d.id IN INTS(:ids)
 """
@@ -169,7 +177,8 @@ WHERE document_id IN INTS(:ids) AND model_id = :model
 """
 _MODEL = "SELECT id FROM models WHERE name = :name"
 _PENDING = """
-SELECT count(*) FROM pending WHERE model_id = :model AND (:collection IS NULL OR collection_id = :collection)
+SELECT count(*) FROM pending
+WHERE model_id = :model AND late <= :late AND (:collection IS NULL OR collection_id = :collection)
 """
 _REST = "UPDATE models SET active = 0 WHERE seen_at < :before AND name <> :name"
 _REGISTER = """
@@ -180,8 +189,8 @@ RETURNING id, active
 """
 _ACTIVATE = "UPDATE models SET active = 1 WHERE id = :model"
 _AWAIT_ALL = """
-INSERT INTO pending (document_id, model_id, collection_id)
-SELECT d.id, :model, d.collection_id FROM documents d
+INSERT INTO pending (document_id, model_id, collection_id, late)
+SELECT d.id, :model, d.collection_id, CASE d.owner_kind WHEN 5 THEN 1 ELSE 0 END FROM documents d
 WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.document_id = d.id AND v.model_id = :model)
   AND NOT EXISTS (
     SELECT 1 FROM episodes e WHERE d.owner_kind = 4 AND e.id = d.owner_id AND e.archived_at IS NOT NULL
@@ -191,7 +200,7 @@ ON CONFLICT (document_id, model_id) DO NOTHING
 _SEEN = "UPDATE models SET seen_at = :now WHERE id = :model AND seen_at < :before"
 _FREE = """
 SELECT document_id FROM pending
-WHERE model_id = :model AND (leased_until IS NULL OR leased_until <= :now)
+WHERE model_id = :model AND late = :late AND (leased_until IS NULL OR leased_until <= :now)
 ORDER BY document_id DESC LIMIT :limit
 """
 _LEASE = "UPDATE pending SET lease_owner = ?, leased_until = ? WHERE document_id = ? AND model_id = ?"

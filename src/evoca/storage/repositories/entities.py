@@ -10,6 +10,7 @@ from evoca.domain.graph import Entity, NewEntity
 from evoca.domain.text import fold_case, nfc
 from evoca.storage.connection import Connection, Value
 from evoca.storage.ledger import Ledger
+from evoca.storage.repositories.edge_rows import EdgeWriter
 from evoca.storage.repositories.passages import DocumentWriter
 
 _Row = tuple[int, str, str, str, int, int]
@@ -17,10 +18,11 @@ _AliasRow = tuple[str, int, str, str, str, int, int]
 
 
 class EntityRepository:
-    def __init__(self, connection: Connection, ledger: Ledger, documents: DocumentWriter) -> None:
+    def __init__(self, connection: Connection, ledger: Ledger, documents: DocumentWriter, edges: EdgeWriter) -> None:
         self._connection = connection
         self._ledger = ledger
         self._documents = documents
+        self._edges = edges
 
     def by_names(self, collection: int, names: Iterable[str]) -> dict[str, Entity]:
         values = {"collection": collection, "names": [nfc(name) for name in names]}
@@ -56,6 +58,7 @@ class EntityRepository:
             self._connection.run(_DROP_ALIAS, {"collection": collection, "name": name})
             self.add_aliases(collection, entity, [old], at)
             self._documents.replace_entity(collection, entity, name, entity_type)
+            self._edges.renamed(entity)
 
     def aliases(self, entity: int) -> list[str]:
         return [name for (name,) in self._connection.select(_ALIASES, {"id": entity}, tuple[str])]
@@ -74,7 +77,7 @@ class EntityRepository:
         return self._connection.select(_COUNT, {"collection": collection}, tuple[int])[0][0]
 
     def matching(self, collection: int, types: Sequence[str] | None, statuses: Sequence[str] | None) -> set[int]:
-        wanted = None if types is None else self._types_like(collection, types)
+        wanted = None if types is None else types_like(self._connection, collection, types)
         values = {
             "collection": collection,
             "types": None if wanted is None else list(wanted),
@@ -111,12 +114,15 @@ class EntityRepository:
     def delete(self, ids: Sequence[int]) -> None:
         live = self._connection.select(_LIVE_OBSERVATIONS, {"ids": list(ids)}, tuple[int])
         self._documents.drop([*ids, *(observation for (observation,) in live)])
+        self._edges.drop_touching(ids)
         self._connection.run_many(_DELETE, ((entity,) for entity in ids))
 
-    def _types_like(self, collection: int, folded: Sequence[str]) -> list[str]:
-        wanted = set(folded)
-        rows = self._connection.select(_TYPES, {"collection": collection}, tuple[str])
-        return [each for (each,) in rows if fold_case(each) in wanted]
+
+def types_like(connection: Connection, collection: int, folded: Sequence[str]) -> list[str]:
+    """The entity types in use that are one of these when casefolded."""
+    wanted = set(folded)
+    rows = connection.select(_TYPES, {"collection": collection}, tuple[str])
+    return [each for (each,) in rows if fold_case(each) in wanted]
 
 
 def folded_key(name: str) -> int:

@@ -130,7 +130,7 @@ class IncomingRepository:
                     row.context,
                     row.source,
                     row.confidence,
-                    int(row.active),
+                    int(row.ended_at is None),
                     row.created_at,
                     row.valid_from,
                     row.ended_at,

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from evoca.domain.graph import DEFAULT_TYPE
-from evoca.domain.text import Passage, analyse
+from evoca.domain.text import Analysis, Passage, analyse
 from evoca.storage.connection import Connection, Terms, Value
 from evoca.storage.contract import NewDocument, OwnerKind
 from evoca.storage.ledger import Ledger
@@ -42,6 +42,10 @@ class DocumentWriter:
     def drop(self, owners: Sequence[int]) -> None:
         """Take owners out of the indexes, with their documents, vectors and pending work."""
         self._ledger.substrings_changed(owners)
+        self.drop_documents(owners)
+
+    def drop_documents(self, owners: Sequence[int]) -> None:
+        """As `drop`, of owners that the substring index does not know."""
         ids = self._documents_of(owners)
         for document in ids:
             self._ledger.terms.drop(document)
@@ -73,11 +77,15 @@ class DocumentWriter:
 
     def rewrite(self, collection: int, documents: Sequence[NewDocument]) -> None:
         """Index an owner anew, whose text has changed; its vectors are of another text and go."""
-        owner = documents[0].owner_id
-        self.drop([owner])
+        self._ledger.substrings_changed([documents[0].owner_id])
+        self.rewrite_analysed(collection, [(each, analyse(each.text)) for each in documents])
+
+    def rewrite_analysed(self, collection: int, documents: Sequence[tuple[NewDocument, Analysis]]) -> None:
+        """As `rewrite`, of an owner that the substring index does not know."""
+        self.drop_documents([documents[0][0].owner_id])
         # The ids behind the first document's were taken when the owner was new; there may be too few of them.
         rest = self._ledger.take_ids(len(documents) - 1) if len(documents) > 1 else None
-        self.add(collection, documents, rest=rest)
+        self.add_analysed(collection, documents, rest=rest)
 
     def add(
         self, collection: int, documents: Sequence[NewDocument], replaces: bool = False, rest: int | None = None
@@ -86,12 +94,24 @@ class DocumentWriter:
 
         `rest`: the id of the second document, for documents of one owner; None: the ids follow the owner's.
         """
+        self.add_analysed(collection, ((each, analyse(each.text)) for each in documents), replaces, rest)
+
+    def add_analysed(
+        self,
+        collection: int,
+        documents: Iterable[tuple[NewDocument, Analysis]],
+        replaces: bool = False,
+        rest: int | None = None,
+    ) -> None:
+        """As `add`, of documents whose terms are known."""
         rows: list[tuple[Value, ...]] = []
+        ids: list[int] = []
+        late: list[int] = []
         put = self._ledger.terms.put
-        for each in documents:
-            analysis = analyse(each.text)
+        for each, analysis in documents:
             number = _number(each, rest)
             put(number, Terms(collection, analysis.terms), replaces)
+            (late if each.owner_kind is OwnerKind.FACT else ids).append(number)
             rows.append(
                 (
                     number,
@@ -108,18 +128,20 @@ class DocumentWriter:
                 )
             )
         self._connection.run_many(_INSERT_DOCUMENT, rows)
-        ids = [_number(each, rest) for each in documents]
         self._await_vectors(collection, ids)
-        self._ledger.documents_changed(ids)
+        self._await_vectors(collection, late, late=True)
+        self._ledger.documents_changed([*ids, *late])
 
     def _documents_of(self, owners: Sequence[int]) -> list[int]:
         rows = self._connection.select(_DOCUMENTS_OF, {"owners": list(owners)}, tuple[int, int, int])
         first = [owner for owner, _rest, _more in rows]
         return first + [rest + part for _owner, rest, more in rows for part in range(more)]
 
-    def _await_vectors(self, collection: int, ids: Iterable[int]) -> None:
+    def _await_vectors(self, collection: int, ids: Sequence[int], late: bool = False) -> None:
+        if not ids:
+            return
         for (model,) in self._connection.select(_ACTIVE_MODELS, {}, tuple[int]):
-            self._connection.run_many(_INSERT_PENDING, ((document, model, collection) for document in ids))
+            self._connection.run_many(_INSERT_PENDING, ((document, model, collection, int(late)) for document in ids))
 
 
 def _number(document: NewDocument, rest: int | None) -> int:
@@ -156,4 +178,4 @@ INSERT INTO documents (id, collection_id, owner_kind, owner_id, entity_id, begin
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ACTIVE_MODELS = "SELECT id FROM models WHERE active = 1"
-_INSERT_PENDING = "INSERT INTO pending (document_id, model_id, collection_id) VALUES (?, ?, ?)"
+_INSERT_PENDING = "INSERT INTO pending (document_id, model_id, collection_id, late) VALUES (?, ?, ?, ?)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evoca.domain.clock import Clock
 from evoca.storage.repositories.session import RepositorySession
 from evoca.storage.sqlite.database import Database
 from evoca.storage.sqlite.indexes import SqliteIndexes
@@ -10,9 +11,9 @@ from evoca.storage.sqlite.indexes import SqliteIndexes
 class SqliteReader:
     """See `storage.readers.Reader`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self.database = database
-        self.session = RepositorySession(database, SqliteIndexes(database))
+        self.session = RepositorySession(database, SqliteIndexes(database), clock)
 
     def begin(self) -> None:
         self.database.command("BEGIN")

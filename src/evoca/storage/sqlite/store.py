@@ -31,14 +31,14 @@ class SqliteStore:
         opener = Opener(path, clock, options, self._closing)
         self._location = opener.location
         first = opener.open_first()
-        self._readers = Readers(lambda: SqliteReader(opener.open_reader()), options.readers)
+        self._readers = Readers(lambda: SqliteReader(opener.open_reader(), clock), options.readers)
         self._writer: GroupCommit | None = None
         self._transactions: SqliteTransactions | None = None
         self._idle: Database | None = None
         if first.read_only:
             self._idle = first
         else:
-            self._transactions = SqliteTransactions(first, self._readers, options)
+            self._transactions = SqliteTransactions(first, self._readers, clock, options)
             self._writer = GroupCommit(self._transactions, options.group)
 
     @property

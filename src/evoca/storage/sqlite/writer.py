@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evoca.domain.clock import Clock
 from evoca.errors import EvocaError
 from evoca.storage.readers import Readers
 from evoca.storage.repositories.session import RepositorySession
@@ -22,11 +23,13 @@ _RETRY_PAGES = 2_048
 class SqliteTransactions:
     """See `storage.group_commit.Transactions`."""
 
-    def __init__(self, database: Database, readers: Readers[SqliteReader], options: SqliteOptions) -> None:
+    def __init__(
+        self, database: Database, readers: Readers[SqliteReader], clock: Clock, options: SqliteOptions
+    ) -> None:
         self._database = database
         self._readers = readers
         self._options = options
-        self.session = RepositorySession(database, SqliteIndexes(database))
+        self.session = RepositorySession(database, SqliteIndexes(database), clock)
         self.checkpoint_fault = ""
         self._wal = WalPages()
         self._next_checkpoint = max(1, options.checkpoint_bytes // _WAL_PAGE)
