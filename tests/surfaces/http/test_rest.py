@@ -12,9 +12,9 @@ import pytest
 from evoca import errors
 from evoca.operations.base import Input, operation
 from evoca.operations.catalogue import CATALOGUE
+from evoca.settings import load_settings
 from evoca.surfaces.http.app import HttpApp
 from evoca.surfaces.http.replies import error_reply
-from evoca.settings import load_settings
 from tests.surfaces.http.asgi import JSON, Client, Well, client
 from tests.surfaces.toy import READ, Toy
 
@@ -74,7 +74,7 @@ async def test_unknown_paths_are_not_found(toy: Toy, path: str) -> None:
 async def test_failures_have_the_one_shape(toy: Toy) -> None:
     async with client(toy) as http:
         busy = await http.call("busy", {})
-        assert (busy.status, busy.code) == (503, "store_busy")
+        assert (busy.status, busy.code, busy.headers["retry-after"]) == (503, "store_busy", "1")
         broken = await http.call("explode", {"text": "secreto"})
         assert (broken.status, broken.code) == (500, "internal")
         assert b"secreto" not in broken.body
@@ -187,5 +187,3 @@ async def test_an_operation_that_needs_nothing_may_be_sent_nothing(full: Client)
     document = (await full.ask("GET", "/openapi.json")).json
     assert not _part(document, "paths", "/v1/read_graph", "post", "requestBody")["required"]
     assert _part(document, "paths", "/v1/open_nodes", "post", "requestBody")["required"]
-
-

@@ -22,7 +22,7 @@ from evoca.logs import get_logger
 from evoca.surfaces.http.gate import Gate, refuse_secrets
 from evoca.surfaces.http.hosts import Hosts, Origins
 from evoca.surfaces.http.limits import RateLimit
-from evoca.surfaces.http.replies import TooSlow, WrongHost, error_reply, http_face
+from evoca.surfaces.http.replies import TooSlow, WrongHost, error_reply
 from evoca.surfaces.rendering import Internal
 
 if TYPE_CHECKING:
@@ -195,8 +195,10 @@ class Guard:
                 await exchange.refuse(self._too_slow(), receive)
         except Unauthorized as error:
             await exchange.refuse(error, receive, _CHALLENGE)
+        except _TooMany as error:
+            await exchange.refuse(error, receive, {"Retry-After": str(error.wait)})
         except EvocaError as error:
-            await exchange.refuse(error, receive, _retry_after(error))
+            await exchange.refuse(error, receive)
 
     def _check_sender(self, exchange: _Exchange) -> None:
         """Raises WrongHost or Forbidden for what a page of elsewhere sends. Notes an origin that may read answers."""
@@ -304,12 +306,6 @@ class _TooMany(RateLimited):
     def __init__(self, wait: int) -> None:
         super().__init__("Too many requests for this key", f"Try again in {wait} s.")
         self.wait = wait
-
-
-def _retry_after(error: EvocaError) -> Mapping[str, str] | None:
-    if isinstance(error, _TooMany):
-        return {"Retry-After": str(error.wait)}
-    return {"Retry-After": "1"} if http_face(error).retryable else None
 
 
 def _is_preflight(exchange: _Exchange) -> bool:

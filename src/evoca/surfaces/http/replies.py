@@ -44,4 +44,5 @@ def error_reply(error: EvocaError, headers: Mapping[str, str] | None = None) -> 
     """`{"error": {"code", "message", "hint"}}`, beside what else the error tells."""
     shown = http_face(error)
     body = {**error.payload, "error": {"code": shown.code, "message": error.message, "hint": error.hint}}
-    return Response(compact(body), shown.http_status, headers=dict(headers or {}), media_type=JSON)
+    retry = {"Retry-After": "1"} if shown.retryable else {}
+    return Response(compact(body), shown.http_status, headers=retry | dict(headers or {}), media_type=JSON)
