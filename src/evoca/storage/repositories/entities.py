@@ -43,7 +43,8 @@ class EntityRepository:
         keys = list({signed_crc(folded) for folded in wanted.values()})
         rows = self._connection.select(_BY_FOLDED, {"collection": collection, "keys": keys}, _Row)
         found: dict[str, list[Entity]] = {}
-        for row in rows:
+        # Sorted here: asked to, SQLite reads the whole collection in the order of ids.
+        for row in sorted(rows):
             found.setdefault(fold_case(row[1]), []).append(Entity(*row))
         return {name: found[folded] for name, folded in wanted.items() if folded in found}
 
@@ -148,7 +149,6 @@ WHERE a.collection_id = :collection AND a.name IN TEXTS(:names)
 _BY_FOLDED = f"""
 SELECT {_COLUMNS} FROM entities
 WHERE collection_id = :collection AND folded IN INTS(:keys)
-ORDER BY id
 """  # noqa: S608 -- put together from constants
 _NAMES = "SELECT id, name FROM entities WHERE collection_id = :collection ORDER BY id"
 _RENAME = "UPDATE entities SET name = :name, folded = :folded, updated_at = :at WHERE id = :id"
