@@ -10,11 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+Cell = int | float | str | bytes | None
+Cells = tuple[Cell, ...]
+"""A row of a table: its columns in the order of `Table.columns`."""
+
 if TYPE_CHECKING:
     from evoca.domain.clock import Instant
     from evoca.domain.episodes import Episode, EpisodeLink, EpisodeVersion, Merge
     from evoca.domain.graph import CoOccurrence, Edge, Entity, Observation
     from evoca.domain.reflections import Reflection
+    from evoca.storage.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +128,54 @@ class Incoming(Protocol):
     def episodes_alike(self, collection: int, session_id: str, content: str) -> list[tuple[int, Instant]]:
         """(id, time) of the memories of a session scope with this very text, by id."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """`next_id`: the next free one. `documents`, `keys`: how often either has changed."""
+
+    next_id: int
+    documents: int
+    keys: int
+
+
+class Rows(Protocol):
+    """A whole store as it is, table by table (`storage.tables`), for a copy of it."""
+
+    def page(self, table: Table, after: Cells | None, limit: int) -> list[Cells]:
+        """Rows behind the one with this key, or from the first, by key; without the note."""
+        ...
+
+    def put(self, table: Table, rows: Sequence[Cells]) -> None:
+        """Insert rows, without the columns that are for later."""
+        ...
+
+    def complete(self, table: Table, rows: Sequence[Cells]) -> None:
+        """Set the columns of these rows that were left for later."""
+        ...
+
+    def counters(self) -> Counters: ...
+    def empty(self) -> bool:
+        """Whether the store is as it was made: it holds nothing but the default collection, without anything in it."""
+        ...
+
+    def prepare(self, counters: Counters, collections: int, models: int, keys: int) -> None:
+        """Make an empty store ready for another's rows: it goes on counting where that one is.
+
+        Its own default collection goes; the ids up to `collections`, `models`, `keys` will not be given again.
+        """
+        ...
+
+    def index_words(self, after: int, limit: int) -> int | None:
+        """Put the next documents by id into the text index; the last one's id, None when there are no more."""
+        ...
+
+    def index_substrings(self, after: int, limit: int) -> int | None:
+        """The same with entities and observations and the substring index."""
+        ...
+
+    def note(self) -> str | None:
+        """What an unfinished copy has noted about itself in this store; None: it is none."""
+        ...
+
+    def write_note(self, note: str | None) -> None: ...

@@ -232,6 +232,12 @@ class EdgeWriter:
         return dict(self._connection.select(_NAMES, {"ids": list(wanted)}, tuple[int, str]))
 
 
+def edge_terms(connection: Connection, edges: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """id → the terms of an edge as a whole, which are those of its document if it has one only."""
+    rows = connection.select(_STATEMENTS, {"ids": list(edges)}, tuple[int, int, str, str, str, str | None])
+    return {row[0]: _Statement(*row).analysis().terms for row in rows}
+
+
 def _cut(text: str) -> list[Passage]:
     return [Passage(0, text)] if len(text) <= WHOLE else passages(text)
 

@@ -8,7 +8,6 @@ from itertools import accumulate
 
 from evoca.domain.clock import Instant
 from evoca.domain.episodes import Episode, EpisodeLink, Merge, fold_label
-from evoca.domain.facts import Scalar
 from evoca.domain.graph import DEFAULT_KIND, CoOccurrence, Edge, Observation
 from evoca.domain.identity import signature
 from evoca.domain.reflections import Reflection
@@ -16,6 +15,7 @@ from evoca.domain.text import Passage, nfc, passages
 from evoca.storage.connection import Connection, Value
 from evoca.storage.contract import NewDocument, OwnerKind
 from evoca.storage.ledger import Ledger
+from evoca.storage.repositories.edge_rows import EdgeWriter, literal_columns
 from evoca.storage.repositories.entities import folded_key, signed_crc
 from evoca.storage.repositories.outgoing import OutgoingRepository
 from evoca.storage.repositories.passages import DocumentWriter
@@ -28,10 +28,11 @@ _OWED = 20_000
 class IncomingRepository:
     """See `storage.transfer_contract.Incoming`."""
 
-    def __init__(self, connection: Connection, ledger: Ledger, documents: DocumentWriter) -> None:
+    def __init__(self, connection: Connection, ledger: Ledger, documents: DocumentWriter, edges: EdgeWriter) -> None:
         self._connection = connection
         self._ledger = ledger
         self._documents = documents
+        self._edges = edges
         self._outgoing = OutgoingRepository(connection)
         self._owed = 0
 
@@ -126,7 +127,7 @@ class IncomingRepository:
                     row.subject_id,
                     row.predicate,
                     row.object_id,
-                    *_literal(row.value),
+                    *literal_columns(row.value),
                     row.context,
                     row.source,
                     row.confidence,
@@ -138,8 +139,8 @@ class IncomingRepository:
                 for number, row in zip(ids, rows, strict=True)
             ),
         )
-        self._connection.run_many(_AWAIT_INDEXING, ((number, collection) for number in ids))
-        self._ledger.documents_changed(ids)
+        self._edges.index(ids)
+        self._index(len(ids))
         return ids
 
     def edges_from(self, collection: int, subjects: Iterable[int]) -> list[Edge]:
@@ -327,17 +328,6 @@ def _documents(kind: OwnerKind, owner: int, entity: int, pieces: Sequence[Passag
     ]
 
 
-def _literal(value: Scalar | None) -> tuple[str | None, str | None]:
-    """A literal as text, and what it was told as; text is None there."""
-    match value:
-        case None | str():
-            return value, None
-        case bool():
-            return json.dumps(value), "boolean"
-        case _:
-            return json.dumps(value), "number"
-
-
 def _columns(number: int, collection: int, episode: Episode) -> tuple[Value, ...]:
     return (
         number,
@@ -387,7 +377,6 @@ INSERT INTO edges (id, collection_id, subject_id, predicate, object_id, value, v
                    active, created_at, valid_from, ended_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_AWAIT_INDEXING = "INSERT INTO unindexed_edges (edge_id, collection_id) VALUES (?, ?)"
 _INSERT_COMPANY = """
 INSERT INTO co_occurrences (first_id, second_id, collection_id, times, last_at)
 VALUES (:first, :second, :collection, :times, :last)

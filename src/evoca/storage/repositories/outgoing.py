@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar, cast
 
 from evoca.domain.episodes import Episode, EpisodeLink, EpisodeVersion, Merge
-from evoca.domain.facts import Scalar
 from evoca.domain.graph import DEFAULT_KIND, CoOccurrence, Edge, Entity, Observation
 from evoca.domain.reflections import Reflection
 from evoca.storage.connection import Connection, Row, Value
+from evoca.storage.repositories.edge_rows import literal_value
 from evoca.storage.transfer_contract import FormerName, Use, WholeEntity, WholeEpisode
 
 T = TypeVar("T")
@@ -141,7 +141,7 @@ def whole_edge(row: _EdgeRow) -> Edge:
         predicate=row[3],
         object_id=row[4],
         object=row[5],
-        value=None if row[6] is None else _scalar(row[6], row[7]),
+        value=literal_value(row[6], row[7]),
         context=row[8],
         source=row[9],
         confidence=row[10],
@@ -150,11 +150,6 @@ def whole_edge(row: _EdgeRow) -> Edge:
         valid_from=row[12],
         ended_at=row[13],
     )
-
-
-def _scalar(text: str, kind: str | None) -> Scalar:
-    """A literal as it was told; numbers and booleans are kept as their JSON."""
-    return text if kind is None else cast(Scalar, json.loads(text))
 
 
 def _version(row: _VersionRow) -> EpisodeVersion:

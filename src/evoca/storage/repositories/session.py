@@ -21,6 +21,7 @@ from evoca.storage.repositories.observations import ObservationRepository
 from evoca.storage.repositories.outgoing import OutgoingRepository
 from evoca.storage.repositories.passages import DocumentWriter
 from evoca.storage.repositories.reflections import ReflectionRepository
+from evoca.storage.repositories.rows import RowRepository
 from evoca.storage.repositories.substrings import SubstringRepository
 
 
@@ -48,4 +49,5 @@ class RepositorySession:
         self.metadata = MetadataRepository(connection)
         self.keys = KeyRepository(connection)
         self.outgoing = OutgoingRepository(connection)
-        self.incoming = IncomingRepository(connection, self.ledger, writer)
+        self.incoming = IncomingRepository(connection, self.ledger, writer, edges)
+        self.rows = RowRepository(connection, indexes, self.ledger, self.documents)
