@@ -34,6 +34,9 @@ from tests.storage.given import entity, healthy
         ("it's", "'s", True),
         ("abcabcabd", "abcabd", True),
         ("abcab", "bcabc", False),
+        ("İ\u0323z", "i\u0307", False),
+        ("İz", "i\u0307z", True),
+        ("ñandu\u0301", "ñandu", False),
     ],
 )
 def test_a_needle_is_found_as_it_is_spelled(store: Store, home: int, text: str, needle: str, found: bool) -> None:

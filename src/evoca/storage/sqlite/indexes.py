@@ -89,9 +89,10 @@ class SqliteIndexes:
             return self._rows_beyond(collection, 0)
         values = {"collection": collection, "query": _trigram_query(folded)}
         beyond = self._rows_beyond(collection, self._database.number(_REACH))
+        hits = self._database.select(_HITS, values, tuple[int, str, str | None])
         return SubstringHits(
-            self._database.select(_ENTITIES, values, tuple[int, str, str]) + list(beyond.entities),
-            self._database.select(_OBSERVATIONS, values, tuple[int, str]) + list(beyond.observations),
+            [(entity, name, kind) for entity, name, kind in hits if kind is not None] + list(beyond.entities),
+            [(entity, content) for entity, content, kind in hits if kind is None] + list(beyond.observations),
         )
 
     def _rows_beyond(self, collection: int, reach: int) -> SubstringHits:
@@ -134,13 +135,14 @@ _INSERT_SUBSTRINGS = "INSERT INTO substring_index (rowid, folded) VALUES (?, ?)"
 _POSTINGS = """
 SELECT group_concat(rowid) FROM text_index WHERE text_index MATCH :query AND rowid BETWEEN :first AND :last
 """
-_ENTITIES = """
-SELECT e.id, e.name, e.entity_type FROM substring_index s JOIN entities e ON e.id = s.rowid
-WHERE s.substring_index MATCH :query AND e.collection_id = :collection
-"""
-_OBSERVATIONS = """
-SELECT o.entity_id, o.content FROM substring_index s JOIN observations o ON o.id = s.rowid
-WHERE s.substring_index MATCH :query AND o.collection_id = :collection AND o.superseded_at IS NULL
+# Entities with their type, observations without one; the index is asked once for both.
+_HITS = """
+WITH hits AS MATERIALIZED (SELECT rowid AS id FROM substring_index WHERE substring_index MATCH :query)
+SELECT e.id, e.name, e.entity_type FROM hits h CROSS JOIN entities e ON e.id = h.id
+WHERE e.collection_id = :collection
+UNION ALL
+SELECT o.entity_id, o.content, NULL FROM hits h CROSS JOIN observations o ON o.id = h.id
+WHERE o.collection_id = :collection AND o.superseded_at IS NULL
 """
 # The unary plus keeps the planner from the collection's index: few rows lie beyond the reach.
 _ENTITIES_BEYOND = """

@@ -31,7 +31,7 @@ class SqliteOptions:
     idle: float = 2.0
     readers: int = 4
     writer_cache_kib: int = 16_384
-    reader_cache_kib: int = 4_096
+    reader_cache_kib: int = 16_384
     vfs: str | None = None
     migrations: Sequence[Migration] | None = None
 
