@@ -155,7 +155,7 @@ def _spellings(name: str, info: FieldInfo) -> tuple[str, ...]:
 def result_shape(result: type[Mapping[str, object]]) -> ObjectShape:
     """The shape of a TypedDict. Members of a union of objects are merged; other unions may be anything."""
     fields = tuple(
-        FieldShape((key,), _read(hint, ()), required=False, description=_description(hint))
+        FieldShape((key,), _read(hint, ()), get_origin(hint) is not NotRequired, _description(hint))
         for key, hint in get_type_hints(result, include_extras=True).items()
     )
     return ObjectShape(result.__name__, fields)
@@ -224,8 +224,14 @@ def _one_of(members: list[Shape]) -> Shape:
 
 
 def _merged(objects: Iterable[ObjectShape]) -> ObjectShape:
-    fields = {each.spellings[0]: each for described in objects for each in described.fields}
-    return ObjectShape("", tuple(fields.values()))
+    members = tuple(objects)
+    fields = {each.spellings[0]: each for described in members for each in described.fields}
+    shared = frozenset[str].intersection(*(_required(described) for described in members))
+    return ObjectShape("", tuple(replace(each, required=name in shared) for name, each in fields.items()))
+
+
+def _required(described: ObjectShape) -> frozenset[str]:
+    return frozenset(each.spellings[0] for each in described.fields if each.required)
 
 
 def _flattened(marks: Iterable[object]) -> tuple[object, ...]:

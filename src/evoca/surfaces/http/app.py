@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from starlette.types import Receive, Scope, Send
 
-    from evoca.settings import Settings
+    from evoca.settings import Limits, Settings
 
 MCP_ROUTE = "/mcp"
 HEALTH, READY, METRICS, OPENAPI = "/healthz", "/readyz", "/metrics", "/openapi.json"
@@ -76,7 +76,7 @@ class HttpApp:
         self._metrics.watch_sessions(self._mcp.sessions)
         self._insight = insight
         self._readiness = Readiness(insight, self._workers)
-        self._routes = self._rest(CountedBackend(backend, self._metrics, "rest"))
+        self._routes = self._rest(CountedBackend(backend, self._metrics, "rest"), settings.limits)
         self._guard = Guard(
             self._dispatch,
             _guard_rules(settings, backend.catalogue),
@@ -107,7 +107,7 @@ class HttpApp:
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         await (self._mcp if scope["path"] == MCP_ROUTE else self._routes)(scope, receive, send)
 
-    def _rest(self, backend: Backend) -> FastAPI:
+    def _rest(self, backend: Backend, limits: Limits) -> FastAPI:
         app = FastAPI(
             title="Evoca",
             version=__version__,
@@ -118,7 +118,7 @@ class HttpApp:
             redirect_slashes=False,
         )
         app.add_exception_handler(HTTPException, _routing_error)
-        add_operations(app, backend, self._workers, self._updates.changed)
+        add_operations(app, backend, self._workers, limits, self._updates.changed)
         self._add_own(app)
         add_pages(app)
         document = compact(_document(app))

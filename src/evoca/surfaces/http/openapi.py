@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import cast
 
 from evoca.operations.base import Operation
+from evoca.operations.inputs import COLLECTION, AtMost
 from evoca.operations.schema import JsonSchema
 from evoca.operations.shapes import (
     AnythingShape,
@@ -19,8 +21,10 @@ from evoca.operations.shapes import (
     Shape,
     TextOrObjectShape,
     TextShape,
+    input_shape,
     result_shape,
 )
+from evoca.settings import Limits
 
 ERROR_SCHEMA: JsonSchema = {
     "type": "object",
@@ -50,6 +54,7 @@ _MEANINGS: Mapping[int, str] = {
     500: "A fault of the server; its log tells more.",
     503: "Not now: busy, ending, or without a model. The code says which, and whether to try again.",
 }
+_CODE = "^([a-z0-9][a-z0-9-]{0,62})?$"
 SECURITY: JsonSchema = {"bearer": {"type": "http", "scheme": "bearer", "description": "A key of `evoca keys create`."}}
 
 
@@ -59,10 +64,86 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, object]]:
     return {status: {"description": _MEANINGS[status], "content": content} for status in statuses or tuple(_MEANINGS)}
 
 
-def request_body(operation: Operation) -> JsonSchema:
+def request_body(operation: Operation, limits: Limits) -> JsonSchema:
     """The `requestBody` of an operation. It may be left out where no argument is required."""
-    schema = operation.input_schema
+    schema = request_schema(operation, limits)
     return {"required": "required" in schema, "content": {"application/json": {"schema": schema}}}
+
+
+def request_schema(operation: Operation, limits: Limits) -> JsonSchema:
+    """What an operation takes, with all that is refused: here it need not be short, as it must for models."""
+    schema = _taken(input_shape(operation.input_model), limits)
+    if operation.in_collection:
+        code: JsonSchema = {"type": "string", "pattern": _CODE, "description": "Where to work. Default: the key's own."}
+        schema["properties"] = {**cast("JsonSchema", schema["properties"]), COLLECTION: code}
+    return schema
+
+
+def _taken(shape: Shape, limits: Limits) -> JsonSchema:
+    match shape:
+        case NullableShape(of=inner):
+            return _taken(inner, limits)
+        case ListShape():
+            return _taken_list(shape, limits)
+        case ObjectShape():
+            return _taken_object(shape, limits)
+        case TextOrObjectShape(text=text, object=described):
+            return {"anyOf": [_taken(text, limits), _taken(described, limits)]}
+        case TextShape():
+            return _taken_text(shape, limits)
+        case NumberShape(whole=whole, least=least, most=most, at_most=mark):
+            highest = _limit(limits, mark) if mark is not None else most
+            number: JsonSchema = {"type": "integer" if whole else "number", "minimum": least, "maximum": highest}
+            return {key: value for key, value in number.items() if value is not None}
+        case FlagShape():
+            return {"type": "boolean"}
+        case ScalarShape(text=text):
+            return {"anyOf": [_taken(text, limits), {"type": "number"}, {"type": "boolean"}]}
+        case AnythingShape():
+            return {}
+
+
+def _taken_list(shape: ListShape, limits: Limits) -> JsonSchema:
+    longest = _limit(limits, shape.at_most) if shape.at_most is not None else shape.longest
+    schema: JsonSchema = {"type": "array", "items": _taken(shape.item, limits)}
+    schema |= {"minItems": shape.at_least} if shape.at_least else {}
+    return schema | ({"maxItems": longest} if longest else {})
+
+
+def _taken_text(shape: TextShape, limits: Limits) -> JsonSchema:
+    if shape.choices:
+        return {"type": "string", "enum": list(shape.choices)}
+    longest = _limit(limits, shape.at_most) if shape.at_most is not None else shape.longest
+    schema: JsonSchema = {"type": "string"}
+    schema |= {"maxLength": longest} if longest else {}
+    return schema | ({"pattern": r"\S"} if shape.not_blank else {})
+
+
+def _taken_object(shape: ObjectShape, limits: Limits) -> JsonSchema:
+    shown = [each for each in shape.fields if not each.hidden]
+    schema: JsonSchema = {
+        "type": "object",
+        "properties": {each.spellings[0]: _described(each, _taken(each.shape, limits)) for each in shown},
+        "additionalProperties": False,
+    }
+    required = [each.spellings[0] for each in shown if each.required]
+    return schema | ({"required": required} if required else {})
+
+
+def _described(field: FieldShape, schema: JsonSchema) -> JsonSchema:
+    schema |= {"description": field.description} if field.description else {}
+    return schema | ({"default": field.default} if field.default not in (None, "", False) else {})
+
+
+def _limit(limits: Limits, mark: AtMost) -> int:
+    return {
+        "items": limits.items,
+        "text": limits.text,
+        "query": limits.query,
+        "name": limits.name,
+        "type": limits.type,
+        "limit": limits.limit,
+    }[mark.limit]
 
 
 @cache

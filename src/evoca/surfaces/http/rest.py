@@ -11,6 +11,7 @@ from starlette.responses import Response
 from evoca.domain.tenancy import LOCAL, Caller
 from evoca.errors import EvocaError, InvalidInput
 from evoca.operations.base import Operation
+from evoca.settings import Limits
 from evoca.surfaces.backend import Backend, Workers, answer
 from evoca.surfaces.http.bodies import arguments
 from evoca.surfaces.http.openapi import error_responses, request_body, result_schema
@@ -27,7 +28,9 @@ def caller_of(request: Request) -> Caller:
     return caller if isinstance(caller, Caller) else LOCAL
 
 
-def add_operations(app: FastAPI, backend: Backend, workers: Workers, changed: Callable[[], None]) -> None:
+def add_operations(
+    app: FastAPI, backend: Backend, workers: Workers, limits: Limits, changed: Callable[[], None]
+) -> None:
     """A route for each operation and alias. `changed` is called after everything that may have written."""
     for operation in backend.catalogue:
         endpoint = _endpoint(operation, backend, workers, changed)
@@ -43,7 +46,7 @@ def add_operations(app: FastAPI, backend: Backend, workers: Workers, changed: Ca
                     description=operation.doc,
                     tags=[operation.toolset],
                     responses=_responses(operation),
-                    openapi_extra={"requestBody": request_body(operation)} if method == "POST" else None,
+                    openapi_extra={"requestBody": request_body(operation, limits)} if method == "POST" else None,
                     response_model=None,
                     include_in_schema=shown,
                 )
