@@ -96,11 +96,16 @@ class Runtime:
 
     def _open(self) -> Services:
         from evoca.storage import open_store
+        from evoca.storage.copying import refuse_unfinished
 
         if self._store is None:
-            self._store = open_store(
-                self.settings.store_location, clock=self._clock, busy_timeout=self.settings.busy_timeout
-            )
+            store = open_store(self.settings.store_location, clock=self._clock, busy_timeout=self.settings.busy_timeout)
+            try:
+                refuse_unfinished(store)
+            except BaseException:
+                store.close()
+                raise
+            self._store = store
         services = self._assemble(self._store, self._collection(self._store))
         self._import_memory_file(services)
         if self.settings.indexer:

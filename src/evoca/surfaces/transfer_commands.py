@@ -1,8 +1,9 @@
-"""`evoca export`, `import`, `backup`, `restore`: moving memory in and out (docs/moving.md)."""
+"""`evoca export`, `import`, `backup`, `restore`, `copy`: moving memory in and out (docs/moving.md)."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from evoca.services.importing import Imported
     from evoca.services.transfer import ImportReport
     from evoca.settings import Settings
+    from evoca.storage.copying import Copied
 
 _STREAM = "-"
 _FORCE = click.option("--force", is_flag=True, help="Replace what is there.")
@@ -121,6 +123,44 @@ def restore_command(store: str | None, force: bool, file: Path) -> None:
     print_json({"store": str(done.store), "copy": str(done.copy), "schema": done.schema, "kept": kept})
 
 
+@click.command(name="copy")
+@click.option("--from", "source", required=True, metavar="PATH|URL", help="The store to copy; it is only read.")
+@click.option("--to", "target", required=True, metavar="PATH|URL", help="Where to: an empty store, made when missing.")
+def copy_command(source: str, target: str) -> None:
+    """Copy a whole store to another place or database, and compare every table.
+
+    Called again, it goes on with a copy that was interrupted. What is written to the source meanwhile is not copied.
+    """
+    from evoca.domain.clock import SystemClock
+    from evoca.settings import load_settings
+    from evoca.storage import open_store
+    from evoca.storage.copying import copy_store
+
+    settings = settings_of(store=source)
+    to = load_settings(store=target)
+    if to.store_location == settings.store_location:
+        raise InvalidInput("--from and --to are the same store.", "Name another place to copy to.", "to")
+    expect_store(settings)
+    with (
+        closing(open_store(settings.store_location, SystemClock(), settings.busy_timeout)) as one,
+        closing(open_store(to.store_location, SystemClock(), to.busy_timeout)) as other,
+    ):
+        result = copy_store(one, other, lambda what: announce(f"copying {what}"))
+    click.echo(_comparison(result))
+    if not result.good:
+        announce(f"the copy differs from its source; integrity: {result.integrity}")
+        raise SystemExit(1)
+
+
+def _comparison(result: Copied) -> str:
+    """A line for each table: its rows on both sides, and the sum of their hashes."""
+    lines = [f"{'table':<20} {'source':>9} {'copy':>9}  rows' hash"]
+    for each in result.tables:
+        verdict = each.source.digest if each.same else f"{each.source.digest} differs from {each.target.digest}"
+        lines.append(f"{each.table:<20} {each.source.rows:>9} {each.target.rows:>9}  {verdict}")
+    return "\n".join(lines)
+
+
 def _store_file(settings: Settings) -> Path:
     """The store's file. Raises InvalidInput for a database server, which has tools of its own for this."""
     if "://" in settings.store_location:
@@ -132,4 +172,4 @@ def _store_file(settings: Settings) -> Path:
     return Path(settings.store_location)
 
 
-COMMANDS = (export_command, import_command, backup_command, restore_command)
+COMMANDS = (export_command, import_command, backup_command, restore_command, copy_command)
