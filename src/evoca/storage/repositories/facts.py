@@ -90,7 +90,6 @@ class FactRepository:
         conditions, values = self._conditions(wanted)
         values |= {"limit": limit, "offset": 0 if after is not None else offset}
         key, direction = _SORT_KEYS[sorting.by], "DESC" if sorting.descending else "ASC"
-        order = "e.id" if key == "e.id" else f"{key}, e.id"
         if after is not None:
             comparison = "<" if sorting.descending else ">"
             values |= {"after_id": after.id}
@@ -99,7 +98,7 @@ class FactRepository:
             else:
                 values |= {"after_key": after.key}
                 conditions += f" AND ({key}, e.id) {comparison} (:after_key, :after_id)"
-        ordering = ", ".join(f"{part} {direction}" for part in order.split(", "))
+        ordering = ", ".join(f"{part} {direction}" for part in dict.fromkeys((key, "e.id")))
         return self._read(
             f"{SELECT_EDGES}\nWHERE {conditions}\nORDER BY {ordering} LIMIT :limit OFFSET :offset",
             values,
