@@ -46,10 +46,12 @@ def _exported(settings: Settings, file: str, force: bool) -> Exported:
     from evoca.domain.clock import ShiftedClock, SystemClock
     from evoca.services.exporting import ExportService
     from evoca.storage import open_store
+    from evoca.storage.copying import refuse_unfinished
 
     clock = SystemClock() if settings.now is None else ShiftedClock(settings.now)
     opened = open_store(settings.store_location, clock=clock, busy_timeout=settings.busy_timeout)
     try:
+        refuse_unfinished(opened)
         found = opened.read(lambda session: session.collections.find(settings.collection))
         if found is None:
             raise NotFound(f"Collection not found: {settings.collection}", "list-collections tells which there are.")
