@@ -10,7 +10,6 @@ import pytest
 
 from evoca import Memory
 from evoca.domain.clock import FrozenClock
-from evoca.domain.graph import NewEdge, NewEntity
 from evoca.domain.tenancy import NewKey, Scope
 from evoca.errors import Conflict, StoreError
 from evoca.storage import open_store
@@ -19,9 +18,9 @@ from evoca.storage.contract import Session, Store
 from evoca.storage.copying import Copied, copy_store, refuse_unfinished
 from evoca.storage.tables import TABLES
 from tests.support.engines import ARRAYS, POSTGRES, SQLITE, Servers
+from tests.support.filled import fill
 
 PAIRS = [(SQLITE, SQLITE), (SQLITE, POSTGRES), (POSTGRES, SQLITE), (ARRAYS, POSTGRES)]
-FACT = "Grace escribió el primer compilador"
 
 
 @contextmanager
@@ -45,46 +44,6 @@ def places(servers: Servers, tmp_path: Path, request: pytest.FixtureRequest) -> 
             held.enter_context(servers.place(source, folders[0])),
             held.enter_context(servers.place(target, folders[1])),
         )
-
-
-def fill(place: str, entities: int = 3) -> None:
-    """A store with something in every table."""
-    with Memory(place, embedder="hash:32") as memory:
-        memory.create_entities([{"name": f"Ada {n}", "observations": [f"number {n}", ""]} for n in range(entities)])
-        memory.create_entities([{"name": "Niño", "entityType": "persona", "status": "pausado"}])
-        memory.create_relations([{"from": "Ada 0", "to": "Niño", "relationType": "knows"}])
-        memory.create_relations([{"from": "Ada 0", "to": "Niño", "relationType": "contiene"}])
-        memory.end_relation(from_="Ada 0", to="Niño", relationType="knows")
-        memory.rename_entity("Niño", "Niña", dry_run=False)
-        memory.add_observations(["otra"], name="Ada 0")
-        memory.add_reflection("entity", "prose", target_name="Ada 0", mood="duda")
-        for text in (FACT, f"{FACT}.", "Grace no escribió el primer compilador", "Llueve 🌧 en Múnich", "x" * 3_000):
-            memory.save_hipocampo(text, session_id="s", categories=["Uno", "dos"], force=True)
-        first, second = (each["id"] for each in memory.search_hipocampo("Grace")["memories"][:2])
-        memory.link_hipocampo(first, second, relation_type="causa")
-        memory.update_hipocampo(second, content="Grace escribió otro compilador", force=True)
-        memory.hipocampo_dedup(dry_run=False)
-        memory.search_semantic("number 1", limit=5)
-    with opened(place) as store:
-        store.write(fill_the_rest)
-        kept = {table.name: len(store.read(lambda session, t=table: session.rows.page(t, None, 9))) for table in TABLES}
-    assert not [name for name, count in kept.items() if not count and name not in SELDOM], kept
-
-
-SELDOM = {"unindexed_edges", "enrichments", "pending"}
-"""Tables of work that the background may have done by now."""
-
-
-def fill_the_rest(session: Session) -> None:
-    entity, other = (row.id for row in session.entities.page(1)[:2])
-    session.observations.supersede(session.observations.find(entity, ["otra"])["otra"], 7)
-    session.edges.insert(1, [NewEdge(entity, "edad", value=36), NewEdge(entity, "lema", value="36", ended_at=9)], 5)
-    made = session.collections.create("work", "Work", "for pay", 9)
-    session.entities.insert(made.id, [NewEntity("Ada 0")], 9)
-    number = session.keys.insert(NewKey("robot", b"\x00\xff" * 16, Scope.READ, frozenset({made.id})), 9)
-    session.keys.used(number, 11)
-    session.accesses.record([entity, other], 12, pairs=True)
-    session.metadata.set("ñ", "metadata")
 
 
 def copied(source: str, target: str, tell: Callable[[str], None] = lambda _what: None) -> Copied:
@@ -134,6 +93,18 @@ def test_a_copy_goes_on_counting_where_its_source_is(places: tuple[str, str]) ->
         assert store.write(lambda session: session.keys.insert(key, 1)) > 1
         assert store.read(lambda session: session.keys.version()) > 0
         assert store.write(lambda session: session.documents.register_model("other", 1)) > 0
+
+
+def test_a_store_is_copied_into_tables_cut_by_collection_and_back(servers: Servers, tmp_path: Path) -> None:
+    source = str(tmp_path / "source.db")
+    fill(source)
+    with servers.place(POSTGRES, tmp_path) as url:
+        parts = f"{url}{'&' if '?' in url else '?'}schema=parts&partitions=3"
+        assert copied(source, parts).good
+        with opened(parts) as store:
+            assert store.check()["partitions"] == "3"
+        assert copied(parts, str(tmp_path / "back.db")).good
+    assert answers(str(tmp_path / "back.db")) == answers(source)
 
 
 class Interrupted(Exception):
