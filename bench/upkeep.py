@@ -28,6 +28,8 @@ CROWDED = 0.02
 """The share of entities above their thresholds."""
 CROWD = 60
 OBSERVATIONS = 5
+GIANT = 5_100
+"""Observations of the one entity that is added for a second look at what is above its threshold."""
 DUPLICATES = 1_000
 BATCH = 8
 DIM = 384
@@ -75,6 +77,19 @@ def fill(opened: Runtime, entities: int) -> None:
 
 def number_of_days(number: int) -> int:
     return number % 200
+
+
+def grow(opened: Runtime, name: str) -> None:
+    """An entity of very many observations."""
+    chance = random.Random(9)
+    collection = opened.services().collection
+
+    def work(session: Session) -> None:
+        (entity,) = session.entities.insert(collection, [NewEntity(name)], 1)
+        texts = [NewObservation(entity, f"{sentence(chance)}, {at}") for at in range(GIANT)]
+        session.observations.insert(collection, texts, 1)
+
+    opened.store.write(work)
 
 
 def crowd(opened: Runtime, name: str, texts: list[str]) -> None:
@@ -125,6 +140,8 @@ def main() -> None:
             "consolidation_report": cpu(lambda: services.upkeep.report(collection, 90 * DAY)),
             "find_split_candidates": cpu(lambda: services.splitting.candidates(collection)),
         }
+        grow(opened, f"{name_of(0)} y todo lo demás")
+        found["find_split_candidates_giant"] = cpu(lambda: services.splitting.candidates(collection))
         opened.close()
         opened = Runtime(load_settings(store=str(Path(folder) / "d.db"), embedder=f"hash:{DIM}", indexer=False))
         services = opened.services()

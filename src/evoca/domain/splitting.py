@@ -145,13 +145,13 @@ class _Bags:
         self.texts = texts
         self.language = guess_language(flat[:_LANGUAGE_WORDS])
         self._about = set(stems(folded_words(about), self.language))
-        self.words = [
-            [word for word in each if word not in _STOP_WORDS and len(word) >= 2 and not word.isdecimal()]
-            for each in words
-        ]
-        stemmed = iter(stems([word for each in self.words for word in each], self.language))
-        self.terms = [[next(stemmed) for _ in each] for each in self.words]
-        self.frequency = Counter(term for each in self.terms for term in set(each))
+        # Each different word is looked at and stemmed once: of thousands of texts most words are the same.
+        telling = [word for word in set(flat) if word not in _STOP_WORDS and len(word) >= 2 and not word.isdecimal()]
+        stem_of = dict(zip(telling, stems(telling, self.language), strict=True))
+        self.words = [[word for word in each if word in stem_of] for each in words]
+        self.terms = [[stem_of[word] for word in each] for each in self.words]
+        self.distinct = [set(each) for each in self.terms]
+        self.frequency = Counter(term for each in self.distinct for term in each)
 
     def linking(self) -> dict[str, int]:
         """Terms that stand in several texts, and not in nearly all: term → its number."""
@@ -346,7 +346,8 @@ def _names(groups: Sequence[Sequence[int]], rest: Sequence[int], bags: _Bags) ->
 
 def _name(group: Sequence[int], bags: _Bags, used: set[str]) -> str:
     """The word that marks a group best, and a second one where the first covers less than half of it."""
-    inside = Counter(term for at in group for term in set(bags.terms[at]) if bags.naming(term))
+    inside = Counter(term for at in group for term in bags.distinct[at])
+    inside = {term: count for term, count in inside.items() if bags.naming(term)}
     shared = [term for term, count in inside.items() if count >= 2]
     # F1 of the word as a mark: in as many of the group's texts, and in as few others, as can be.
     ranked = sorted(
@@ -363,7 +364,7 @@ def _name(group: Sequence[int], bags: _Bags, used: set[str]) -> str:
 
 def _as_written(term: str, group: Sequence[int], bags: _Bags) -> str:
     """The most frequent form of a term in a group, with its accents and capitals."""
-    holders = [at for at in group if term in bags.terms[at]]
+    holders = [at for at in group if term in bags.distinct[at]]
     forms = Counter(bags.words[at][bags.terms[at].index(term)] for at in holders)
     form = min(forms, key=lambda word: (-forms[word], word))
     for at in holders:
