@@ -28,11 +28,11 @@ def fill(place: str, entities: int = 3) -> None:
         memory.rename_entity("Niño", "Niña", dry_run=False)
         memory.add_observations(["otra"], name="Ada 0")
         memory.add_reflection("entity", "prose", target_name="Ada 0", mood="duda")
-        for text in (FACT, f"{FACT}.", "Grace no escribió el primer compilador", "Llueve 🌧 en Múnich", "x" * 3_000):
-            memory.save_hipocampo(text, session_id="s", categories=["Uno", "dos"], force=True)
-        first, second = (each["id"] for each in memory.search_hipocampo("Grace")["memories"][:2])
+        texts = (FACT, f"{FACT}.", "Grace no escribió el primer compilador", "Llueve 🌧 en Múnich", "x" * 3_000)
+        saved = [memory.save_hipocampo(each, session_id="s", categories=["Uno", "dos"], force=True) for each in texts]
+        first, second = (each["id"] for each in saved[3:] if "id" in each)
         memory.link_hipocampo(first, second, relation_type="causa")
-        memory.update_hipocampo(second, content="Grace escribió otro compilador", force=True)
+        memory.update_hipocampo(first, content="Nieva 🌨 en Múnich", force=True)
         memory.hipocampo_dedup(dry_run=False)
         memory.search_semantic("number 1", limit=5)
     with closing(open_store(place, FrozenClock(1_000))) as store:
