@@ -13,9 +13,11 @@ from anyio import to_thread
 
 from evoca.async_memory_collections import AsyncCollectionMethods
 from evoca.async_memory_episodes import AsyncEpisodeMethods
+from evoca.async_memory_facts import AsyncFactMethods
 from evoca.memory import ContentsData, DeletionData, EntityData, Memory, RelationData, SplitData
 from evoca.memory_collections import CollectionMethods
 from evoca.memory_episodes import EpisodeMethods
+from evoca.memory_facts import FactMethods
 
 if TYPE_CHECKING:
     from evoca.operations.editing import (
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     )
 
 
-class AsyncMemory(AsyncEpisodeMethods, AsyncCollectionMethods):
+class AsyncMemory(AsyncEpisodeMethods, AsyncFactMethods, AsyncCollectionMethods):
     """`Memory` for asynchronous programs (asyncio or trio): each call runs in a worker thread."""
 
     def __init__(
@@ -66,6 +68,10 @@ class AsyncMemory(AsyncEpisodeMethods, AsyncCollectionMethods):
 
     @property
     def _episodes(self) -> EpisodeMethods:
+        return self._memory
+
+    @property
+    def _facts(self) -> FactMethods:
         return self._memory
 
     async def __aenter__(self) -> Self:

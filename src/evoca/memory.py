@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NotRequired, Self, TypedDict, cast
 
 from evoca.memory_collections import CollectionMethods
 from evoca.memory_episodes import EpisodeMethods
+from evoca.memory_facts import FactMethods
 from evoca.operations.catalogue import CATALOGUE
 from evoca.runtime import Runtime
 from evoca.settings import Settings, load_settings
@@ -87,7 +88,7 @@ def _settings(store: str | PathLike[str] | None, collection: str | None, embedde
     return load_settings(store=None if store is None else fspath(store), collection=collection, embedder=embedder)
 
 
-class Memory(EpisodeMethods, CollectionMethods):
+class Memory(EpisodeMethods, FactMethods, CollectionMethods):
     """A memory, opened in this process; thread-safe, and shared with every other process on the same store.
 
     `store`: a path, default the setting `EVOCA_STORE`, else a file in the user's data folder. `collection`,

@@ -23,6 +23,11 @@ def test_the_list_of_graph_tools_is_short() -> None:
     assert len(json.dumps({"tools": listed}, separators=(",", ":"), ensure_ascii=False).encode()) <= MOST_BYTES
 
 
+def test_the_list_of_all_tools_is_bearable() -> None:
+    listed = [tool(each) for each in CATALOGUE if each.listed]
+    assert len(json.dumps({"tools": listed}, separators=(",", ":"), ensure_ascii=False).encode()) <= 40_000
+
+
 def test_the_contract_s_tools_are_there() -> None:
     names = [each.name for each in CATALOGUE]
     assert set(OFFICIAL + OWN) <= set(names)
@@ -68,5 +73,6 @@ def test_what_only_reads_destroys_nothing() -> None:
     assert {each.name for each in CATALOGUE if each.hints.destructive} == {
         "delete_entities", "delete_observations", "delete_relations", "execute_entity_split", "merge_entities",
         "update_observation", "delete_hipocampo", "unlink_hipocampo", "decay_hipocampo", "hipocampo_dedup",
+        "update_fact", "forget", "forget_entity",
         "delete_collection",
     }  # fmt: skip

@@ -122,19 +122,21 @@ class EdgeView:
         predicates: Collection[str] | None = None,
         at: Instant | None = None,
         include_ended: bool = False,
+        reached: bool = True,
     ) -> Walk:
         """The edges at most `depth` steps from some entities, breadth first.
 
         `direction`: `out` is from subject to object. `predicates`: only edges with one of these. `at`: only edges that
-        hold at this instant; None or `include_ended`: at any time.
+        hold at this instant; None or `include_ended`: at any time. `reached`: tell the entities too.
         """
         way = self._way(direction, predicates, None if include_ended else at)
         numbers = self._known(start)
         edges: list[Ids] = []
         entities: list[Ids] = [np.sort(self.entity_ids[numbers])]
-        for rows, reached in self._levels(numbers, depth, way):
+        for rows, front in self._levels(numbers, depth, way):
             edges.append(self.edge_ids[rows])
-            entities.append(np.sort(self.entity_ids[reached]))
+            if reached:
+                entities.append(np.sort(self.entity_ids[front]))
         return Walk(*_levelled(edges, 1), *_levelled(entities, 0))
 
     def shortest_path(

@@ -8,6 +8,7 @@ import hashlib
 import json
 from typing import cast
 
+from evoca.domain.text import unusable_character
 from evoca.errors import InvalidInput
 from evoca.storage.fact_contract import After
 
@@ -31,10 +32,22 @@ def read_cursor(cursor: str, mark: str) -> After:
         read: object = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (ValueError, binascii.Error, RecursionError):
         raise InvalidInput("cursor: not a cursor", _HINT, "cursor") from None
-    match read:
-        case [str(made_for), key, int(number)] if key is None or isinstance(key, str | int | float):
+    parts = cast("list[object]", read) if isinstance(read, list) else []
+    match parts:
+        case [str(made_for), None | str() | int() | float() as key, int(number)] if _usable(key) and _usable(number):
             if made_for != mark:
                 raise InvalidInput("cursor: it belongs to another list", _HINT, "cursor")
-            return After(cast("str | float | int | None", key), number)
+            return After(key, number)
         case _:
             raise InvalidInput("cursor: not a cursor", _HINT, "cursor")
+
+
+def _usable(key: str | float | None) -> bool:
+    """Whether it can have come from a store: a cursor may be forged."""
+    match key:
+        case str():
+            return unusable_character(key) is None
+        case int():
+            return -(2**63) <= key < 2**63
+        case _:
+            return True

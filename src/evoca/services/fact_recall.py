@@ -246,7 +246,7 @@ class _Recall:
             return self._nothing()
         view = self._edges.view(self._session, self._collection)
         ids = view.ids(at=self._at, include_ended=query.when.include_ended)
-        allowed = set(ids[self._usable(view, ids, around)].tolist())
+        allowed = ids[self._usable(view, ids, around)]
         ranking = topic.retriever.facts(self._session, self._collection, query.text, topic.vector, allowed)
         scores = {each.entity_id: each.relevance for each in ranking.candidates if each.relevance > 0}
         direct, none = np.array(list(scores), np.int64), np.empty(0, np.int64)
@@ -263,17 +263,19 @@ class _Recall:
         import numpy as np
 
         walk = self._walk(view, starts, self._query.depth + 1)
-        near = walk.hops == 1
-        direct = walk.edges[near]
+        near = int(np.searchsorted(walk.hops, 2))
+        direct = walk.edges[:near]
         if len(starts) > 1:
             places = np.full(len(direct), len(starts))
             for place in reversed(range(len(starts))):
                 places[np.isin(direct, view.touching([starts[place]]))] = place
             direct = direct[np.lexsort((direct, places))]
-        return _Listing(direct, walk.edges[~near], walk.hops[~near] - 1)
+        return _Listing(direct, walk.edges[near:], walk.hops[near:] - 1)
 
     def _kept(self, view: EdgeView, listing: _Listing, around: Sequence[int] | None) -> _Listing:
         """What of a listing the filters let through."""
+        if not self._query.predicates and self._query.entity_type is None and around is None:
+            return listing
         direct = self._usable(view, listing.direct, around)
         others = self._usable(view, listing.around, around)
         return _Listing(listing.direct[direct], listing.around[others], listing.hops[others])
@@ -294,7 +296,7 @@ class _Recall:
         return usable
 
     def _walk(self, view: EdgeView, starts: Sequence[int], depth: int) -> Walk:
-        return view.walk(starts, depth, at=self._at, include_ended=self._query.when.include_ended)
+        return view.walk(starts, depth, at=self._at, include_ended=self._query.when.include_ended, reached=False)
 
     def _page(self, listing: _Listing) -> RecalledFacts:
         query, first = self._query, len(listing.direct)

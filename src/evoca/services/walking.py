@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from evoca.domain.clock import Clock, Instant
 from evoca.domain.graph import Edge, Entity
 from evoca.domain.text import nfc
-from evoca.errors import NotFound
+from evoca.errors import NotFound, StoreBusy
 from evoca.services.entity_names import SimilarNames, find_entities, find_entity
 from evoca.storage.contract import Session, Store
 
@@ -33,6 +33,7 @@ class When:
 
 
 NOW = When()
+_ATTEMPTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ class WalkingService:
         """A shortest chain between two entities; the same in every process. Raises NotFound for an unknown one."""
         now = self._clock.now()
 
-        def work(session: Session) -> FoundPath:
+        def work(session: Session) -> FoundPath | None:
             ends = [self._known(session, collection, name) for name in (start, end)]
             if ends[0].id == ends[1].id:
                 return FoundPath(found=True, names=(ends[0].name,), facts=(), at=now)
@@ -152,6 +153,8 @@ class WalkingService:
                 return FoundPath(found=False, names=(), facts=(), at=now)
             edges = session.facts.by_ids(found.edges)
             entities = session.entities.by_ids(found.entities)
+            if len(edges) < len(found.edges) or len(entities) < len(found.entities):
+                return None
             return FoundPath(
                 found=True,
                 names=tuple(entities[number].name for number in found.entities),
@@ -159,7 +162,12 @@ class WalkingService:
                 at=now,
             )
 
-        return self._store.read(work)
+        # The table of edges may be a moment ahead of a session; the next one has caught up with it.
+        for _ in range(_ATTEMPTS):
+            path = self._store.read(work)
+            if path is not None:
+                return path
+        raise StoreBusy("The graph changes too fast for a path to be read.", "Try again.")
 
     def _walk(self, session: Session, collection: int, start: Entity, route: Route, now: Instant) -> Walk:
         return self._edges.view(session, collection).walk(
@@ -192,4 +200,6 @@ def _reached(session: Session, walk: Walk, start: Entity, facts: Sequence[Edge])
     hops = dict(zip(walk.entities.tolist(), walk.distances.tolist(), strict=True))
     ends = {end for fact in facts for end in (fact.subject_id, fact.object_id) if end is not None} | {start.id}
     names = session.entities.by_ids(ends)
-    return tuple(Reached(names[end].name, hops[end]) for end in sorted(ends, key=lambda end: (hops[end], end)))
+    # The table of edges may be a moment ahead of the session.
+    shown = sorted((end for end in ends if end in hops and end in names), key=lambda end: (hops[end], end))
+    return tuple(Reached(names[end].name, hops[end]) for end in shown)
