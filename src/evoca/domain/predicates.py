@@ -480,6 +480,17 @@ def is_verb_form(word: str, language: int) -> bool:
     return word in _verbs()[language]
 
 
+def known_forms() -> list[tuple[Sequence[str], Sequence[str]]]:
+    """The verbs and nouns of each concept, in Spanish and in English."""
+    lines = (line.partition(":")[2].partition(";") for line in f"{_VERBS}{_NOUNS}".split("\n") if line)
+    return [(spanish.split(), english.split()) for spanish, _, english in lines]
+
+
+def exonyms() -> list[tuple[str, str]]:
+    """Names of places and languages in Spanish and in English."""
+    return list(_EXONYMS.items())
+
+
 def name_key(word: str) -> str:
     """One spelling for a place or language that has another name in Spanish: `london` for `londres`."""
     return _EXONYMS.get(word, word)

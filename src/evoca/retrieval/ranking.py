@@ -11,6 +11,7 @@ import numpy as np
 
 from evoca.domain.text import UNKNOWN, analyse, query_terms
 from evoca.retrieval.calibration import Calibration
+from evoca.retrieval.fact_terms import fact_terms
 from evoca.retrieval.fusion import (
     CONTRAST,
     SPELLING_WEIGHT,
@@ -213,6 +214,30 @@ class Retriever:
         """As `entities`, of the memories that an arrangement lets through, and in the light of their places."""
         return self._rank(session, collection_id, query, query_vector, None, Family.EPISODES, arrangement)
 
+    def facts(
+        self,
+        session: Session,
+        collection_id: int,
+        query: str,
+        query_vector: NDArray[np.float32] | None,
+        allowed: NDArray[np.int64] | None = None,
+    ) -> Ranking:
+        """As `entities`, of facts: `entity_id` is a fact's id. Words count in both languages. `allowed`: ascending."""
+        return self._rank(session, collection_id, query, query_vector, allowed, Family.FACTS)
+
+    def facts_holding(self, session: Session, collection_id: int, query: str) -> NDArray[np.int64]:
+        """The ids of the facts that hold every word of a query, in either language; ascending."""
+        shard, ahead = self._index.view(session, collection_id, Family.FACTS)
+        terms = fact_terms(query, analyse(query).language)
+        lists = self._postings.read(session, collection_id, [term.alternatives for term in terms])
+        counts = np.zeros(len(shard.entity_ids), np.int64)
+        for ids in lists:
+            counts[np.unique(shard.entities[shard.rows_of(ids)])] += 1
+        chosen = np.flatnonzero((counts == len(terms)) & (counts > 0))
+        if ahead:
+            chosen = _known(session, collection_id, shard, chosen, Family.FACTS)
+        return np.sort(shard.entity_ids[chosen])
+
     def nearest(
         self,
         session: Session,
@@ -241,14 +266,19 @@ class Retriever:
         collection_id: int,
         query: str,
         query_vector: NDArray[np.float32] | None,
-        allowed: set[int] | None,
+        allowed: set[int] | NDArray[np.int64] | None,
         family: Family,
         arrangement: Arrangement | None = None,
     ) -> Ranking:
         shard, ahead = self._index.view(session, collection_id, family)
         usable = _usable(shard, allowed) if arrangement is None else arrangement.usable(shard.entity_ids)
-        terms, language = query_terms(query), analyse(query).language
-        hits = find_words(session, self._postings, collection_id, shard, terms, language, usable)
+        language = analyse(query).language
+        if family is Family.FACTS:
+            # Names are most of a fact, and what its verb means is sought in both languages.
+            terms, spoken = fact_terms(query, language), UNKNOWN
+        else:
+            terms, spoken = query_terms(query), language
+        hits = find_words(session, self._postings, collection_id, shard, terms, spoken, usable)
         meaning = self._meaning(session, shard, query_vector, language, usable)
         chosen = _choose(shard, hits, meaning)
         if arrangement is not None and len(chosen):
@@ -266,7 +296,7 @@ class Retriever:
                 evidence = pass_on(session, shard, chosen, evidence, _best_documents(finds), remember=not ahead)
         if arrangement is not None:
             evidence = arrangement.rearrange(shard.entity_ids[chosen], evidence)
-        return self._ranking(shard, hits, finds, evidence, arrangement is not None)
+        return self._ranking(shard, hits, finds, evidence, family)
 
     def _meaning(
         self,
@@ -282,15 +312,14 @@ class Retriever:
         return find_meaning(session, shard, self._model, self._calibration, centred, usable)
 
     def _ranking(
-        self, shard: ShardView, hits: WordHits, finds: _Finds, evidence: NDArray[np.float32], arranged: bool
+        self, shard: ShardView, hits: WordHits, finds: _Finds, evidence: NDArray[np.float32], family: Family
     ) -> Ranking:
         ids, words, cosines = shard.entity_ids[finds.entities], finds.words.totals, finds.meaning.cosines
         seen = ~np.isnan(cosines)
         distances = np.round(1.0 - self._calibration.similarity(np.nan_to_num(cosines)).astype(np.float64), _DIGITS)
-        if arranged:
-            relevances = np.round(relevance(evidence, self._calibration.exponent), _DIGITS)
-        elif hits.any:
-            relevances = np.round(relevance(evidence, self._calibration.exponent) ** CONTRAST, _DIGITS)
+        if hits.any or family is Family.EPISODES:
+            power = CONTRAST if family in (Family.GRAPH, Family.REFLECTIONS) else 1
+            relevances = np.round(relevance(evidence, self._calibration.exponent) ** power, _DIGITS)
         else:
             relevances = np.maximum(0.0, 1.0 - distances)
         rrf = None
@@ -338,9 +367,15 @@ def _evidence(shard: ShardView, finds: _Finds, language: int) -> NDArray[np.floa
     return even_out_languages(meaning, fused, seen & (languages != language) & (languages != UNKNOWN))
 
 
-def _usable(shard: ShardView, allowed: set[int] | None) -> NDArray[np.bool_] | None:
+def _usable(shard: ShardView, allowed: set[int] | NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+    """`allowed`: ids; an array ascends."""
     if allowed is None:
         return None
+    if isinstance(allowed, np.ndarray):
+        if not len(allowed):
+            return np.zeros(len(shard.entity_ids), np.bool_)
+        places = np.searchsorted(allowed, shard.entity_ids).clip(max=len(allowed) - 1)
+        return allowed[places] == shard.entity_ids
     return np.isin(shard.entity_ids, np.fromiter(allowed, np.int64, len(allowed)))
 
 
@@ -393,7 +428,9 @@ def _known(
             known = session.entities.by_ids(ids)
         case Family.REFLECTIONS:
             known = session.reflections.by_ids(ids)
-        case _:
+        case Family.FACTS:
+            known = session.facts.by_ids(ids)
+        case Family.EPISODES:
             known = session.episodes.by_ids(collection, ids)
     return chosen[np.isin(shard.entity_ids[chosen], np.fromiter(known, np.int64, len(known)))]
 
