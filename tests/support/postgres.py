@@ -85,6 +85,20 @@ class Server:
             file.write(configuration)
         self.start()
 
+    def follow(self, primary: Server) -> None:
+        """Become a copy of another server that is kept current by its log and cannot be written; start."""
+        if self._user is not None:
+            os.chown(self.folder, self._user, -1)
+        source = ("-h", str(primary.folder), "-U", "evoca")
+        self._run("pg_basebackup", *source, "-D", str(self._data), "-R", "-X", "stream", "-c", "fast")
+        with (self._data / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.write(f"unix_socket_directories = '{self.folder}'\n")
+        self.start()
+
+    def promote(self) -> None:
+        """Stop following, and take writes."""
+        self._run("pg_ctl", "-D", str(self._data), "-w", "-t", str(SECONDS), "promote")
+
     def start(self) -> None:
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self._data), "-l", log, "-w", "-t", str(SECONDS), "start")
@@ -160,6 +174,20 @@ class Server:
             )
             output.seek(0)
             assert done.returncode == 0, f"{program}: {output.read()}"
+
+
+@contextmanager
+def following(primary: Server) -> Generator[Server]:
+    """A replica of a server for the time of the block."""
+    folder = Path(tempfile.mkdtemp(prefix="evoca-pg-"))
+    server = Server(primary.programs, folder)
+    try:
+        server.follow(primary)
+        yield server
+    finally:
+        with suppress(AssertionError):
+            server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
