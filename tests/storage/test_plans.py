@@ -28,6 +28,7 @@ WHOLE = {
     "_FREE": "stops at its limit",
     "_READY": "the same",
     "_WAITING": "the same",
+    "_WAITING_COUNT": "a table that is emptied once",
     "_PENDING": "pending work is short, or being worked off",
     "_RELEASE": "the same",
     "_REST": "models are few",

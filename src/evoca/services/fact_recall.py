@@ -139,7 +139,7 @@ class FactRecallService:
 
     def _topic(self, collection: int, text: str) -> _Topic:
         try:
-            self._indexing.catch_up(collection, self._catch_up)
+            self._indexing.catch_up(collection, self._catch_up, facts=True)
             return _Topic(*self._serving.choose(text))
         except ModelUnavailable:
             return _Topic(self._by_words(), None, (WITHOUT_MODEL,))

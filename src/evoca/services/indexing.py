@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from evoca.retrieval.embedders import Embedder
 
 _LEASE: Instant = 60_000_000
+_EDGES = 500
+"""Edges of an older store that are indexed in one transaction."""
 _NICENESS = 10
 _POLL = 2.0
 """Seconds between looks for work that other processes left."""
@@ -96,9 +98,13 @@ class IndexingService:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Start the thread, once. It loads the model only when there is work for it."""
+        """Start the thread, once. It loads the model only when there is work for it.
+
+        Without a model it is started only for edges of an older store, which have to be indexed by their words.
+        """
+        wanted = self._embedding.wanted or self._store.read(lambda session: session.facts.waiting()) > 0
         with self._lock:
-            if self._thread is None and not self._closing.is_set() and self._embedding.wanted:
+            if self._thread is None and not self._closing.is_set() and wanted:
                 self._thread = threading.Thread(target=self._run, name="evoca-indexer", daemon=True)
                 self._thread.start()
 
@@ -106,8 +112,11 @@ class IndexingService:
         """There may be new work."""
         self._wake.set()
 
-    def catch_up(self, collection: int, timeout: float) -> int:
-        """Wait up to `timeout` seconds for the collection's pending documents; returns how many still wait."""
+    def catch_up(self, collection: int, timeout: float, facts: bool = False) -> int:
+        """Wait up to `timeout` seconds for the collection's pending documents; returns how many still wait.
+
+        `facts`: for those of facts too, which come last.
+        """
         embedder = self._embedding.load()
         self._register(embedder)
         deadline = time.monotonic() + timeout
@@ -116,7 +125,9 @@ class IndexingService:
             self._waiting += 1
         try:
             while True:
-                pending = self._store.read(lambda session: session.documents.pending(collection, embedder.model_id))
+                pending = self._store.read(
+                    lambda session: session.documents.pending(collection, embedder.model_id, facts)
+                )
                 left = deadline - time.monotonic()
                 if not pending or left <= 0 or self._thread is None or not self._thread.is_alive():
                     return pending
@@ -159,7 +170,11 @@ class IndexingService:
         self._state = "idle"
         while not self._closing.is_set():
             try:
-                worked = self._round()
+                worked = self._index_edges()
+                if not worked and not self._embedding.wanted:
+                    self._state, self._problem = "off", ""
+                    return
+                worked = worked or self._round()
             except ModelUnavailable as error:
                 self._state, self._problem = "unavailable", error.message
                 self._report("embedding model not available", error)
@@ -173,11 +188,14 @@ class IndexingService:
 
     def _round(self) -> float:
         """Do one batch; returns the seconds it took, 0.0 when there was nothing to do."""
-        if not self._has_work():
-            self._serve()
+        if not self._has_work(facts=False):
+            facts_wait = self._has_work(facts=True)
+            if not facts_wait:
+                self._serve()
             worked = self._enrich()
-            self._state, self._problem = "idle", ""
-            return worked
+            if worked or not facts_wait:
+                self._state, self._problem = "idle", ""
+                return worked
         embedder = self._embedding.load()
         self._register(embedder)
         now = self._clock.now()
@@ -194,7 +212,7 @@ class IndexingService:
         return time.monotonic() - began
 
     def _enrich(self) -> float:
-        """Every document has its vector: look at what stands around new memories. Returns the seconds it took."""
+        """Every memory has its vector: look at what stands around new ones. Returns the seconds it took."""
         model = self._store.read(self._model)
         if model is None or not self._follow_up.due(model):
             return 0.0
@@ -205,10 +223,25 @@ class IndexingService:
         self._follow_up.work(embedder)
         return time.monotonic() - began
 
-    def _has_work(self) -> bool:
+    def _index_edges(self) -> float:
+        """Index some edges of an older store by their words; returns the seconds it took, 0.0 when there are none."""
+        if not self._store.read(lambda session: session.facts.waiting()):
+            return 0.0
+        began = time.monotonic()
+        try:
+            self._store.write(lambda session: session.facts.index_waiting(_EDGES))
+        except StoreReadOnly:
+            # They are found by their entities.
+            return 0.0
+        return time.monotonic() - began
+
+    def _has_work(self, facts: bool) -> bool:
         def work(session: Session) -> bool:
             model = self._model(session)
-            return session.documents.counter() > 0 if model is None else session.documents.pending(None, model) > 0
+            # What has loaded the model without searching has not made anything wait for it.
+            if model is None or (self._embedding.model_id is not None and not self._registered):
+                return session.documents.counter() > 0
+            return session.documents.pending(None, model, facts) > 0
 
         return self._store.read(work)
 

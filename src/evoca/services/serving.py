@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Serving:
-    """Which model answers: the one that is set, or the former one until every document has its new vector."""
+    """Which model answers: the one that is set, or the former one until every document but facts has its new vector."""
 
     def __init__(self, store: Store, embedding: Embedding) -> None:
         self._store = store
@@ -41,7 +41,7 @@ class Serving:
         wanted = self._wanted.embedding.load().model_id
 
         def work(session: Session) -> tuple[int, str | None, str | None]:
-            waiting = session.documents.pending(None, wanted)
+            waiting = session.documents.pending(None, wanted, facts=False)
             return waiting, session.metadata.get(SERVING_MODEL), session.metadata.get(SERVING_SPEC)
 
         waiting, model, spec = self._store.read(work)

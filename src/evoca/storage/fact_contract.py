@@ -130,6 +130,10 @@ class Facts(Protocol):
         """Edges changed after this value of the documents' change counter (0: all), by id."""
         ...
 
+    def waiting(self) -> int:
+        """How many edges of older stores have no documents yet."""
+        ...
+
     def index_waiting(self, limit: int) -> int:
-        """Index up to so many edges of older stores, which have no documents yet; returns how many were there."""
+        """Index up to so many of these; returns how many there were."""
         ...

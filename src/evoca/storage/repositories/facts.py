@@ -144,6 +144,9 @@ class FactRepository:
         ]
         return EdgeChanges(feed.counter, rows, feed.gone, feed.complete)
 
+    def waiting(self) -> int:
+        return self._connection.select(_WAITING_COUNT, {}, tuple[int])[0][0]
+
     def index_waiting(self, limit: int) -> int:
         ids = [edge for (edge,) in self._connection.select(_WAITING, {"limit": limit}, tuple[int])]
         if ids:
@@ -206,4 +209,5 @@ SELECT id, collection_id, subject_id, predicate, coalesce(object_id, 0), coalesc
 FROM edges WHERE id BETWEEN :first AND :last
 ORDER BY id
 """
+_WAITING_COUNT = "SELECT count(*) FROM unindexed_edges"
 _WAITING = "SELECT edge_id FROM unindexed_edges ORDER BY edge_id LIMIT :limit"
