@@ -114,9 +114,10 @@ class RememberingService:
 
         Raises InvalidInput naming each field whose name says too little.
         """
-        now = self._clock.now()
 
         def work(session: Session) -> RememberedFacts:
+            # Read here, so that of several callers at once the one that is written later is the later one.
+            now = self._clock.now()
             named = [(f"{each.path}subject", each.subject) for each in drafts]
             named += [(f"{each.path}object", each.object) for each in drafts if each.object is not None]
             entities = ensure_entities(session, collection, named, now)
@@ -133,9 +134,9 @@ class RememberingService:
         """
         if changes == FactChanges():
             raise InvalidInput("Nothing to change", "Give a new_ field, context, confidence or a time.", "context")
-        now = self._clock.now()
 
         def work(session: Session) -> RememberedFacts:
+            now = self._clock.now()
             found = _facts_meant(session, collection, which)
             # Of several periods of one statement the present one is meant, else the last.
             fact = next((each for each in found if is_current(each, now)), found[-1])
