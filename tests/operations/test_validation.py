@@ -240,7 +240,7 @@ class Row(Input):
 
 
 class Rows(Input):
-    rows: Annotated[list[Row], Longest(4), EveryItem()]
+    rows: Annotated[list[Row], Longest(5), EveryItem()]
 
 
 ROWS = Validator(Rows)
@@ -252,11 +252,13 @@ def test_every_bad_row_is_named_in_one_error() -> None:
         {"name": " ", "value": "yes"},
         {"name": "b", "value": "no"},
         {"name": "c"},
+        {"value": 1},
     ]
     with pytest.raises(InvalidInput) as error:
         ROWS.check({"rows": rows}, LIMITS)
     assert error.value.message == (
-        "rows[1].name: must not be blank; rows[2].value: no is not taken; rows[3]: needs a value or a weight"
+        "rows[1].name: must not be blank; rows[2].value: no is not taken; rows[3]: needs a value or a weight; "
+        "rows[4].name: is missing"
     )
     assert error.value.field == "rows[1].name"
 
@@ -278,8 +280,8 @@ def test_values_that_do_not_fit_are_refused(row: dict[str, object], message: str
 
 
 def test_a_list_of_a_fixed_length_is_not_exceeded() -> None:
-    with pytest.raises(LimitExceeded, match=r"rows too long: 5 > 4 items\. Split the call\."):
-        ROWS.check({"rows": [{"name": "a", "value": 1}] * 5}, LIMITS)
+    with pytest.raises(LimitExceeded, match=r"rows too long: 6 > 5 items\. Split the call\."):
+        ROWS.check({"rows": [{"name": "a", "value": 1}] * 6}, LIMITS)
 
 
 @pytest.mark.parametrize(("given_value", "kept"), [("x", "x"), (5, 5), (5.0, 5), (1.5, 1.5), (True, True), ("5", "5")])

@@ -303,7 +303,8 @@ def _list_check(shape: ListShape) -> Check:
 
 def _row_check(shape: Shape) -> Check:
     """As the shape's check, and by the model's own rules too: what they refuse is told with the other rows' faults."""
-    check, model = _compile(shape), shape.model if isinstance(shape, ObjectShape) else None
+    rows = isinstance(shape, ObjectShape)
+    check, model = _object_check(shape, row=True) if rows else _compile(shape), shape.model if rows else None
 
     def check_row(value: object, limits: Limits) -> object:
         checked = check(value, limits)
@@ -329,7 +330,8 @@ def _inside(error: InvalidInput) -> _Fault:
     return _Fault(make)
 
 
-def _object_check(shape: ObjectShape, root: bool = False, further: tuple[str, ...] = ()) -> Check:
+def _object_check(shape: ObjectShape, root: bool = False, further: tuple[str, ...] = (), row: bool = False) -> Check:
+    """`row`: in a list of which every bad item is told, in one sentence each."""
     fields = {
         spelling: (each.spellings[0], _compile(each.shape)) for each in shape.fields for spelling in each.spellings
     }
@@ -358,7 +360,7 @@ def _object_check(shape: ObjectShape, root: bool = False, further: tuple[str, ..
                 raise
         for key in required:
             if key not in checked:
-                raise _missing(key, shape, root)
+                raise _at(key, "is missing") if row else _missing(key, shape, root)
         return checked
 
     return check
@@ -371,6 +373,12 @@ def _unknown(spelling: str, valid: str, root: bool) -> _Fault:
         return InvalidInput(f"{sentence}. Valid {'arguments' if root else 'keys'}: {valid}.", field=path)
 
     return _Fault(make)
+
+
+def _at(key: str, what: str) -> _Fault:
+    fault = _refuse(what)
+    fault.steps.append(key)
+    return fault
 
 
 def _missing(key: str, shape: ObjectShape, root: bool) -> _Fault:
