@@ -48,6 +48,16 @@ def test_variables_are_read_and_options_win(monkeypatch: pytest.MonkeyPatch) -> 
     assert load_settings(collection="home").collection == "home"
 
 
+@pytest.mark.parametrize(
+    ("text", "names"), [(" jefe, Mascota,,jefe ", ("jefe", "Mascota")), ("None", ()), ("vive_en", ("vive_en",))]
+)
+def test_single_valued_predicates_are_a_list(
+    monkeypatch: pytest.MonkeyPatch, text: str, names: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("EVOCA_SINGLE_VALUED", text)
+    assert load_settings().single_valued == names
+
+
 def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in Settings.model_fields:
         monkeypatch.setenv(variable_of(name), "")
