@@ -124,20 +124,66 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("age", ["missing", "empty", "old"])
+def with_edges(path: Path) -> Path:
+    """A store of schema 3, as it was before facts: a relation, an ended one and a literal."""
+    with closing(opened(path, packaged()[:3])):
+        pass
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            """
+            INSERT INTO entities (id, collection_id, name, entity_type, status, folded, created_at, updated_at)
+            VALUES (1, 1, 'Ana', 'Persona', 'activo', 1, 1, 1), (2, 1, 'Lugo', 'Lugar', 'activo', 2, 1, 1);
+            INSERT INTO documents
+                (id, collection_id, owner_kind, owner_id, entity_id, begin, size, more, language, words)
+            VALUES (1, 1, 1, 1, 1, 0, 13, 0, 0, 0), (2, 1, 1, 2, 2, 0, 12, 0, 0, 0);
+            INSERT INTO edges (id, collection_id, subject_id, predicate, object_id, value, active, created_at, ended_at)
+            VALUES (3, 1, 1, 'vive_en', 2, NULL, 1, 2, NULL), (4, 1, 1, 'visita', 2, NULL, 0, 2, 3),
+                (5, 1, 1, 'edad', NULL, '42', 1, 2, NULL);
+            UPDATE counters SET value = 6 WHERE name = 'items';
+            """
+        )
+        database.commit()
+    return path
+
+
+def test_edges_of_before_facts_are_facts(tmp_path: Path) -> None:
+    with closing(opened(with_edges(tmp_path / "memory.db"), packaged())) as store:
+        facts = store.read(lambda s: s.facts.by_ids([3, 4, 5]))
+        assert [(row.object, row.value, row.active) for row in facts.values()] == [
+            ("Lugo", None, True),
+            ("Lugo", None, False),
+            (None, "42", True),
+        ]
+        assert [row.id for row in store.read(lambda s: s.facts.changes(0)).rows] == [3, 4, 5]
+        store.write(lambda s: s.entities.rename(1, "Nuria", 9))
+        store.write(lambda s: s.facts.delete([5]))
+        assert store.read(lambda s: s.documents.texts([3, 4])) == {}
+        assert store.read(lambda s: s.facts.waiting()) == 2
+        assert [store.write(lambda s: s.facts.index_waiting(1)) for _ in range(3)] == [1, 1, 0]
+        assert store.read(lambda s: s.documents.texts([3, 4])) == {3: "Nuria vive en Lugo", 4: "Nuria visita Lugo"}
+        store.write(lambda s: s.entities.delete([1]))
+        assert healthy(store)
+
+
+@pytest.mark.parametrize("age", ["missing", "empty", "old", "before facts"])
 def test_six_processes_may_open_migrate_and_write_at_once(tmp_path: Path, age: str) -> None:
     path = tmp_path / "memory.db"
     if age == "empty":
         path.touch()
     if age == "old":
         old_store(path, ["Ana"])
+    if age == "before facts":
+        with_edges(path)
     steps = [str(part) for step in (NEXT, AFTER) for part in (step.version, step.name, step.sql)]
     outputs = race(RACE, [[str(path), f"p{n}", *steps] for n in range(6)])
     assert outputs == [["done"]] * 6
     with closing(SqliteStore(path, SystemClock(), SqliteOptions(migrations=(*packaged(), NEXT, AFTER)))) as store:
-        expected = {f"p{p}-{n}" for p in range(6) for n in range(20)} | ({"Ana"} if age == "old" else set[str]())
+        known = {"old": {"Ana"}, "before facts": {"Ana", "Lugo"}}.get(age, set[str]())
+        expected = {f"p{p}-{n}" for p in range(6) for n in range(20)} | known
         assert set(names(store)) == expected
         assert len(names(store)) == len(expected)
         assert healthy(store)
+        waiting = store.read(lambda s: s.facts.waiting())
+        assert waiting == (3 if age == "before facts" else 0)
     copies = [each.name for each in tmp_path.iterdir() if ".schema-" in each.name]
-    assert copies == ([COPY] if age == "old" else [])
+    assert copies == {"old": [COPY], "before facts": ["memory.db.schema-3.backup"]}.get(age, [])
