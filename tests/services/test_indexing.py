@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import cast
+
+import pytest
 
 from evoca.operations.catalogue import CATALOGUE
 from evoca.runtime import Runtime
@@ -20,6 +26,13 @@ def runtime(path: Path, **settings: object) -> Runtime:
 def settled(opened: Runtime) -> int:
     services = opened.services()
     return services.indexing.catch_up(services.collection, timeout=30)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_new_texts_get_vectors(tmp_path: Path) -> None:
@@ -71,3 +84,53 @@ def test_two_processes_share_the_work(tmp_path: Path) -> None:
     assert [settled(opened) for opened in both] == [0, 0]
     for opened in both:
         opened.close()
+
+
+_EDGE = """
+INSERT INTO edges (id, collection_id, subject_id, predicate, object_id, created_at) VALUES (?, ?, ?, ?, ?, 1)
+"""
+
+
+def old_store(path: Path, relations: int) -> None:
+    """A store whose edges have no documents, as one of before facts has them."""
+    opened = runtime(path, embedder="none", indexer=False)
+    opened.call(OPERATIONS["create_entities"], ENTITIES)
+    subject, target = (entity.id for entity in opened.store.read(lambda session: session.entities.page(1, limit=2)))
+    first = opened.store.write(lambda session: session.incoming.take_ids(relations))
+    opened.close()
+    with closing(sqlite3.connect(path / "m.db")) as database:
+        database.executemany(
+            _EDGE,
+            [(first + n, 1, subject, f"vive_en_{n}", target) for n in range(relations)],
+        )
+        database.execute("INSERT INTO unindexed_edges (edge_id, collection_id) SELECT id, 1 FROM edges")
+        database.commit()
+
+
+@pytest.mark.parametrize("embedder", ["none", "hash"])
+def test_edges_of_an_older_store_are_indexed_in_the_background(tmp_path: Path, embedder: str) -> None:
+    old_store(tmp_path, 1_100)
+    opened = runtime(tmp_path, embedder=embedder)
+    opened.services()
+    until(lambda: opened.store.read(lambda session: session.facts.waiting()) == 0)
+    found = opened.call(OPERATIONS["recall"], {"query": "vive 1099", "depth": 0})
+    assert cast("list[dict[str, object]]", found["facts"])[0]["predicate"] == "vive_en_1099"
+    assert opened.store.check()["integrity"] == "ok"
+    opened.close()
+
+
+def test_nobody_else_waits_for_the_vectors_of_facts(tmp_path: Path) -> None:
+    opened = runtime(tmp_path, embedder="hash", indexer=False)
+    opened.call(OPERATIONS["create_entities"], ENTITIES)
+    assert settled(opened) == 0
+    opened.call(OPERATIONS["search_semantic"], {"query": "texto"})
+    services = opened.services()
+    model = services.embedding.load().model_id
+    # Whoever holds the leases never comes back.
+    services.indexing.close()
+    opened.call(OPERATIONS["create_relations"], {"relations": [{"from": "e1", "to": "e0", "relationType": "vive_en"}]})
+    (held,) = opened.store.write(lambda session: session.documents.claim(model, 9, "gone", 1, 2**62))
+    assert held.text == "e1 vive en e0"
+    assert services.indexing.catch_up(services.collection, 0.0) == 0
+    assert services.indexing.catch_up(services.collection, 0.0, facts=True) == 1
+    opened.close()
