@@ -57,10 +57,13 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Which edges count, and how they are walked. `codes`: of predicates, None for any. `at`: None for any time."""
+    """Which edges count, and how they are walked. `predicates`: whether each code counts, None for all.
+
+    `at`: None for any time.
+    """
 
     direction: Direction
-    codes: Ids | None
+    predicates: Mask | None
     at: Instant | None
 
 
@@ -105,7 +108,7 @@ class EdgeView:
     def having(self, ids: Ids, predicates: Collection[str]) -> Mask:
         """Of each of these edges whether its predicate is one of these."""
         rows = self._rows(ids)
-        return (rows >= 0) & np.isin(self.predicates[rows], self._codes_of(predicates))
+        return (rows >= 0) & self._wanted(predicates)[self.predicates[rows]]
 
     def touched(self, ids: Ids, entities: Ids) -> Mask:
         """Of each of these edges whether it is at one of these entities."""
@@ -224,8 +227,8 @@ class EdgeView:
         """Those of these rows that hold at the time and have one of the predicates."""
         if way.at is not None:
             rows = rows[(self.begins[rows] <= way.at) & (self.ends_at[rows] > way.at)]
-        if way.codes is not None:
-            rows = rows[np.isin(self.predicates[rows], way.codes)]
+        if way.predicates is not None:
+            rows = rows[way.predicates[self.predicates[rows]]]
         return rows
 
     def _step_back(self, entity: int, distances: Ids, way: _Way) -> tuple[int, int]:
@@ -243,10 +246,15 @@ class EdgeView:
     # -- names of things -------------------------------------------------------------------------
 
     def _way(self, direction: Direction, predicates: Collection[str] | None, at: Instant | None) -> _Way:
-        return _Way(direction, None if predicates is None else self._codes_of(predicates), at)
+        return _Way(direction, None if predicates is None else self._wanted(predicates), at)
 
-    def _codes_of(self, predicates: Collection[str]) -> Ids:
-        return np.array([self._codes[each] for each in predicates if each in self._codes], np.int64)
+    def _wanted(self, predicates: Collection[str]) -> Mask:
+        """For each code whether its predicate is one of these."""
+        codes = [self._codes[each] for each in predicates if each in self._codes]
+        # Counted after: the dictionary may grow on behind the view.
+        wanted = np.zeros(len(self._codes), np.bool_)
+        wanted[codes] = True
+        return wanted
 
     def _known(self, entities: Sequence[int]) -> Ids:
         """The numbers of those entities that an edge of this view may touch."""

@@ -76,12 +76,12 @@ class FactRepository:
 
     def matching(self, wanted: FactFilter) -> set[int]:
         conditions, values = self._conditions(wanted)
-        sql = f"SELECT e.id {_FROM}WHERE {conditions}"
+        sql = f"SELECT e.id {_tables(wanted)}WHERE {conditions}"
         return {edge for (edge,) in self._connection.select(sql, values, tuple[int])}
 
     def count(self, wanted: FactFilter) -> int:
         conditions, values = self._conditions(wanted)
-        sql = f"SELECT count(*) {_FROM}WHERE {conditions}"
+        sql = f"SELECT count(*) {_tables(wanted)}WHERE {conditions}"
         return self._connection.select(sql, values, tuple[int])[0][0]
 
     def page(
@@ -154,6 +154,10 @@ class FactRepository:
         return len(ids)
 
 
+def _tables(wanted: FactFilter) -> str:
+    return _EDGES if wanted.entity_type is None else _EDGES_AND_ENDS
+
+
 def _said(edge: Edge) -> tuple[object, ...]:
     """What an edge's document is made of."""
     return edge.subject_id, edge.predicate, edge.object_id, literal_columns(edge.value), edge.context
@@ -167,7 +171,8 @@ _SORT_KEYS = {
     "confidence": "e.confidence",
     "id": "e.id",
 }
-_FROM = """
+_EDGES = "FROM edges e "
+_EDGES_AND_ENDS = """
 FROM edges e
 JOIN entities s ON s.id = e.subject_id
 LEFT JOIN entities o ON o.id = e.object_id
