@@ -489,6 +489,13 @@ class Store(Protocol):
         """Bytes on disk."""
         ...
 
+    def compact(self) -> None:
+        """Give disk space back and leave nothing of what was deleted in the store's files. Others may go on.
+
+        Raises StoreReadOnly, StoreFull, or StoreBusy when others keep what is needed for the whole bounded wait.
+        """
+        ...
+
     def close(self) -> None:
         """Finish the writes already taken, then close. Idempotent."""
         ...

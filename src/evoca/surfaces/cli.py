@@ -19,6 +19,7 @@ from evoca.surfaces import transfer_commands
 from evoca.surfaces.console import announce, print_json, settings_of, store_options, with_runtime
 from evoca.surfaces.http.command import serve
 from evoca.surfaces.key_commands import keys
+from evoca.surfaces.maintenance import compact
 
 if TYPE_CHECKING:
     from evoca.operations.base import Operation
@@ -68,6 +69,7 @@ def mcp(store: str | None = None, collection: str | None = None, toolsets: str |
 
 cli.add_command(serve)
 cli.add_command(keys)
+cli.add_command(compact)
 
 
 @cli.command()

@@ -48,7 +48,7 @@ class PostgresStore:
     def __init__(self, location: Location, clock: Clock, options: PostgresOptions) -> None:
         self._shown = location.shown
         self._outage = Outage(options.busy_timeout)
-        opener = Opener(location, clock, options)
+        opener = self._opener = Opener(location, clock, options)
         first, self._abilities = opener.open_first()
         self._readers = Readers(
             lambda: PostgresReader(opener.connect(), clock), options.kept, options.readers, options.busy_timeout
@@ -97,6 +97,17 @@ class PostgresStore:
     def size(self) -> int:
         return self._reading(lambda reader: reader.database.number(_SIZE))
 
+    def compact(self) -> None:
+        """Each table is locked while it is written anew. The server's log and copies are its administrator's."""
+        if self._writer is None:
+            raise read_only(self._shown)
+        database = self._opener.connect()
+        try:
+            for (table,) in database.select(_TABLES, {}, tuple[str]):
+                database.command(f'VACUUM (FULL, ANALYZE) "{table}"')
+        finally:
+            database.close()
+
     def close(self) -> None:
         self._outage.close()
         self._readers.close(_LAST_READS)
@@ -124,6 +135,7 @@ _SIZE = """
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
 """
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename"
 _AGREEMENT = {
     "documents and the text index differ": """
         SELECT ((SELECT count(*) FROM documents WHERE words > 0) <> (SELECT count(*) FROM text_index))::int

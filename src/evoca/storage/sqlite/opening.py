@@ -68,6 +68,12 @@ class Opener:
             raise
         return database
 
+    def open_maintainer(self) -> Database:
+        """A further connection that may write, on a store that has been opened."""
+        database = self._connect()
+        tune(database, self._options.writer_cache_kib)
+        return database
+
     def open_reader(self) -> Database:
         database = self._connect()
         tune(database, self._options.reader_cache_kib)

@@ -12,6 +12,7 @@ from evoca.errors import StoreDamaged
 from evoca.storage.contract import Session, cancellation
 from evoca.storage.group_commit import GroupCommit
 from evoca.storage.readers import Readers
+from evoca.storage.sqlite.compacting import compact
 from evoca.storage.sqlite.database import Database
 from evoca.storage.sqlite.faults import read_only
 from evoca.storage.sqlite.opening import Opener, SqliteOptions
@@ -28,7 +29,7 @@ class SqliteStore:
 
     def __init__(self, path: Path, clock: Clock, options: SqliteOptions) -> None:
         self._closing = threading.Event()
-        opener = Opener(path, clock, options, self._closing)
+        opener = self._opener = Opener(path, clock, options, self._closing)
         self._location = opener.location
         first = opener.open_first()
         self._readers = Readers(lambda: SqliteReader(opener.open_reader(), clock), options.readers)
@@ -71,6 +72,15 @@ class SqliteStore:
 
     def size(self) -> int:
         return self._file_size("") + self._file_size("-wal")
+
+    def compact(self) -> None:
+        if self._writer is None:
+            raise read_only(self._location)
+        database = self._opener.open_maintainer()
+        try:
+            compact(database)
+        finally:
+            database.close()
 
     def _file_size(self, suffix: str) -> int:
         path = Path(self._location + suffix)
