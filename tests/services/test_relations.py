@@ -118,3 +118,38 @@ def test_a_deleted_relation_can_be_made_again(memory: Memory) -> None:
     memory.create_relations([USES])
     memory.delete_relations([USES])
     assert memory.create_relations([USES]) == {"relations": [USES]}
+
+
+# -- relations with times, which facts have --------------------------------------------------------
+
+
+def test_what_begins_later_is_no_relation_yet(memory: Memory) -> None:
+    fact = memory.remember("Astro", "uses", object="Casa", valid_from="2999-01-01T00:00:00Z")
+    assert memory.read_graph()["relations"] == []
+    assert memory.delete_relations([relation("Astro", "uses", "Casa")])["deleted"] == []
+    assert memory.create_relations([relation("Astro", "uses", "Casa")]) == {
+        "relations": [relation("Astro", "uses", "Casa")]
+    }
+    assert memory.read_graph()["relations"] == [relation("Astro", "uses", "Casa")]
+    (known,) = memory.recall("Astro", include_ended=True)["facts"]
+    assert (known["id"], known["active"]) == (fact["id"], True)
+
+
+def test_what_ends_later_is_a_relation_till_then(memory: Memory) -> None:
+    memory.remember("Astro", "vive_en", object="Casa")
+    memory.remember("Astro", "vive_en", object="Cocina", valid_from="2999-01-01T00:00:00Z")
+    assert memory.read_graph()["relations"] == [relation("Astro", "vive_en", "Casa")]
+    assert memory.create_relations([relation("Astro", "vive_en", "Casa")])["relations"][0].get("error") == (
+        "Relation already exists"
+    )
+    ended = memory.end_relation(from_="Astro", to="Casa", relationType="vive_en")
+    assert "expired successfully" in ended["result"]
+    assert memory.read_graph()["relations"] == []
+
+
+def test_what_begins_later_can_be_called_off_with_its_inverse(memory: Memory) -> None:
+    told = memory.remember("Casa", "contiene", object="Cocina", valid_from="2999-01-01T00:00:00Z")
+    ended = memory.end_relation(told["id"])
+    assert ("expired successfully" in ended["result"], "inverse_expired_id" in ended) == (True, True)
+    assert memory.end_relation(told["id"])["result"].endswith("is already expired")
+    assert memory.recall("Casa", as_of="2999-06-01T00:00:00Z")["facts"] == []

@@ -72,7 +72,7 @@ class NewObservation:
 class Edge:
     """A relation or a fact: `object_id`/`object` name an entity, or `value` is a literal.
 
-    `active`: it has not been ended. `valid_from`: None where it was never told; it is `created_at` then.
+    `active`: it holds now. `valid_from`: None where it was never told; it is `created_at` then.
     """
 
     id: int

@@ -68,7 +68,7 @@ class EditingService:
                     else f"Relation not found: {triple.subject} -> {triple.object} ({triple.predicate})",
                     "open_nodes with details=true shows the ids of relations.",
                 )
-            if not edge.active:
+            if edge.ended_at is not None and edge.ended_at <= now:
                 return EndedRelation(edge, already=True)
             inverse = _active_inverse(session, collection, edge)
             session.edges.end([edge.id] if inverse is None else [edge.id, inverse.id], now)
@@ -175,7 +175,7 @@ def _active_inverse(session: Session, collection: int, edge: Edge) -> Edge | Non
     if inverse is None or edge.object_id is None:
         return None
     key = (edge.object_id, inverse.predicate, edge.subject_id)
-    return session.edges.active(collection, [key]).get(key)
+    return session.edges.active(collection, [key], upcoming=True).get(key)
 
 
 def _is_in(session: Session, collection: int, entity: Entity) -> bool:
