@@ -50,3 +50,5 @@ ENTITIES_PER_S = 3_000.0
 RELATIONS_PER_S = 5_000.0
 BYTES_PER_ENTITY = 2_000.0
 LISTING_KB = 18.0
+"""`tools/list` of `bench.server.GRAPH` alone."""
+WHOLE_LISTING_KB = 40.0
