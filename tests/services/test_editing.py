@@ -241,5 +241,6 @@ def test_what_cannot_be_changed_is_named(memory: Memory) -> None:
 def test_the_status_counts_what_lives(memory: Memory) -> None:
     status = memory.memory_status()
     assert status["counts"] == {"entities": 3, "observations": 5, "relations": 1, "reflections": 0}
-    assert status["bytes"] > 0
-    assert status["store"].endswith("memory.db")
+    assert status.get("bytes", 0) > 0
+    store = status.get("store", "")
+    assert store.endswith("memory.db") or store.startswith("postgresql://")
