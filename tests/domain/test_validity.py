@@ -149,9 +149,7 @@ def test_the_order_of_telling_does_not_matter_for_objects_that_hold_once(data: s
 
 
 @given(TELLINGS, TARGETS, st.integers(0, 12), st.none() | st.integers(0, 12))
-def test_a_correction_leaves_no_overlap(
-    tellings: list[Telling], target: Target, begin: int, end: int | None
-) -> None:
+def test_a_correction_leaves_no_overlap(tellings: list[Telling], target: Target, begin: int, end: int | None) -> None:
     others = told(tellings)
     plan = place(others, Period(99, target, begin, end), single=True)
     if isinstance(plan, Plan):

@@ -80,4 +80,5 @@ async def test_a_client_that_tries_the_newest_protocol_first_is_met_there(
         assert resources.subscribe
         assert tools is not None
         # Which tools and resources there are is settled when the process starts.
-        assert not (tools.list_changed or resources.list_changed)
+        assert not tools.list_changed
+        assert not resources.list_changed
