@@ -84,6 +84,8 @@ def build_server(backend: Backend, workers: Workers) -> tuple[Server[None], Grap
         title="Evoca memory",
         instructions=instructions({each.toolset for each in backend.catalogue}),
         lifespan=lifespan,
+        # Else the SDK lists all tools before each call over HTTP, which took longer than the call.
+        get_tool_input_schema=tools.input_schema,
     )
     server.add_request_handler("server/discover", types.RequestParams, _Discovery(server))
     server.add_request_handler("tools/list", types.PaginatedRequestParams, tools.listing)
@@ -123,6 +125,10 @@ class _Tools:
 
     def get(self, name: str) -> Operation | None:
         return self._by_name.get(name)
+
+    def input_schema(self, name: str) -> Mapping[str, object] | None:
+        operation = self.get(name)
+        return None if operation is None else operation.input_schema
 
     async def listing(self, _context: Context, params: types.PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
