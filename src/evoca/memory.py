@@ -13,6 +13,7 @@ from evoca.memory_collections import CollectionMethods
 from evoca.memory_episodes import EpisodeMethods
 from evoca.memory_facts import FactMethods
 from evoca.operations.catalogue import CATALOGUE
+from evoca.operations.validation import named_collection
 from evoca.runtime import Runtime
 from evoca.settings import Settings, load_settings
 
@@ -121,10 +122,11 @@ class Memory(EpisodeMethods, FactMethods, CollectionMethods):
     def in_collection(self, code: str) -> Memory:
         """This memory in another collection of its store; it is the same one, and closed with it.
 
-        Calls raise NotFound while there is no such collection: `create_collection` makes it.
+        Calls raise NotFound while there is no such collection: `create_collection` makes it. Raises InvalidInput for
+        what is no code; an empty one means the collection that this memory was opened for.
         """
         other = copy(self)
-        other._collection = code
+        other._collection = named_collection(code, "code") if code.strip() else None
         return other
 
     def create_entities(self, entities: Sequence[EntityData]) -> CreateEntitiesResult:

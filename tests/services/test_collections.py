@@ -64,6 +64,10 @@ def test_a_process_s_own_collection_is_what_none_means(tmp_path: Path) -> None:
         casa.create_entities([{"name": "Caldera"}])
         assert [each["code"] for each in casa.list_collections()["collections"]] == ["default", "casa"]
         assert casa.in_collection("").read_graph()["entities"] != []
+        assert casa.in_collection("default").in_collection(" ").read_graph()["entities"] != []
+        for wrong in ("La Casa", "ñ", "-casa"):
+            with pytest.raises(InvalidInput, match=r"^code: "):
+                casa.in_collection(wrong)
         assert casa.in_collection("default").read_graph()["entities"] == []
         casa.delete_collection("casa", confirm=True)
         with pytest.raises(NotFound, match="this process's own one has been deleted"):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from evoca.errors import StoreBusy
 from evoca.storage.sqlite.database import Database
+
+_PAUSE = 0.01
+"""Seconds between two tries to empty the log."""
 
 
 def compact(database: Database) -> None:
@@ -18,7 +23,12 @@ def compact(database: Database) -> None:
     # A store may be larger than the memory; the copy is made in a file, which no name leads to.
     database.command("PRAGMA temp_store = FILE")
     database.command("VACUUM")
-    if database.checkpoint(truncate=True):
+    latest = time.monotonic() + database.patience.limit
+    while database.checkpoint(truncate=True):
+        # SQLite waits for readers, not for who copies the log at this moment.
+        if time.monotonic() < latest:
+            time.sleep(_PAUSE)
+            continue
         raise StoreBusy(
             f"The store {database.location} was compacted, but others still read its older state: what was deleted "
             "stays in its log until they are done.",
