@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import anyio
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -13,6 +15,7 @@ from evoca.surfaces.http.app import HttpApp
 from evoca.surfaces.http.health import Condition
 from tests.surfaces.http.asgi import Client, Keyed, Well, bearer, client
 from tests.surfaces.toy import Toy
+from tests.surfaces.waiting import DEADLINE
 
 pytestmark = pytest.mark.anyio
 
@@ -80,6 +83,33 @@ async def test_asking_often_costs_nothing(toy: Toy) -> None:
         for _ in range(5):
             assert (await Client(app).ask("GET", "/readyz")).status == 200
     assert ill.asked == 1
+
+
+class Stuck(Well):
+    """A store that does not answer before it is let go."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+
+    def condition(self) -> Condition:
+        self.free.wait(DEADLINE)
+        return super().condition()
+
+
+async def test_a_store_that_does_not_answer_holds_nobody_up(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evoca.surfaces.http.health.PATIENCE", 0.05)
+    stuck = Stuck()
+    app = HttpApp(toy, stuck, load_settings())
+    async with app.running():
+        with anyio.fail_after(DEADLINE / 2):
+            for _ in range(3):
+                answer = await Client(app).ask("GET", "/readyz")
+                assert (answer.status, answer.code) == (503, "store_busy")
+            assert (await Client(app).ask("GET", "/metrics")).status == 200
+        stuck.free.set()
+        with anyio.fail_after(DEADLINE):
+            while (await Client(app).ask("GET", "/readyz")).status != 200:  # noqa: ASYNC110 - only asking tells it
+                await anyio.sleep(0.01)
 
 
 def numbers(text: bytes) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:

@@ -10,6 +10,8 @@ from typing import cast
 import anyio
 import pytest
 
+from evoca.domain.tenancy import Caller
+from evoca.errors import Unavailable
 from tests.surfaces.http.asgi import MCP, Answer, Client, Exchange, Keyed, bearer, client, until
 from tests.surfaces.toy import Toy
 from tests.surfaces.waiting import DEADLINE
@@ -228,6 +230,30 @@ async def test_a_stream_ends_when_its_key_is_revoked(keyed: Keyed, monkeypatch: 
             del keyed.keys["evoca_casa"]
             await stream.ended.wait()
         assert stream.exchange.answer.ended
+
+
+async def test_a_stream_outlives_a_store_that_is_away(keyed: Keyed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evoca.surfaces.http.guard.STREAM_CHECK", 0.01)
+    asked = 0
+
+    def away(_secret: str) -> Caller | None:
+        nonlocal asked
+        asked += 1
+        raise Unavailable("The store cannot be reached.")
+
+    async with client(keyed) as http, anyio.create_task_group() as group:
+        session = await initialize(http, bearer("evoca_casa"))
+        stream = Stream(http, "GET", session)
+        group.start_soon(stream.run)
+        with anyio.fail_after(DEADLINE):
+            await stream.exchange.begun.wait()
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(keyed, "authenticate", away)
+            await until(lambda: asked >= 3)
+        assert not stream.ended.is_set()
+        del keyed.keys["evoca_casa"]
+        with anyio.fail_after(DEADLINE):
+            await stream.ended.wait()
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"[1]", b'{"jsonrpc": "2.0"}', b"\xff", b"[" * 100_000])

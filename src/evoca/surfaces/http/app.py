@@ -20,7 +20,7 @@ from evoca.operations.base import Operation
 from evoca.surfaces.backend import Backend, Workers, guarded
 from evoca.surfaces.http.gate import Gate
 from evoca.surfaces.http.guard import Guard, GuardRules
-from evoca.surfaces.http.health import Condition, Insight, Live, Readiness, Ready
+from evoca.surfaces.http.health import Condition, Insight, Live, Look, Readiness, Ready
 from evoca.surfaces.http.hosts import Hosts, Origins
 from evoca.surfaces.http.limits import RateLimit
 from evoca.surfaces.http.mcp import McpEndpoint, McpRules
@@ -75,7 +75,8 @@ class HttpApp:
         self._mcp = McpEndpoint(server or own, rules)
         self._metrics.watch_sessions(self._mcp.sessions)
         self._insight = insight
-        self._readiness = Readiness(insight, self._workers)
+        self._readiness = Readiness(insight)
+        self._condition = Look(self._find_condition)
         self._routes = self._rest(CountedBackend(backend, self._metrics, "rest"), settings.limits)
         self._guard = Guard(
             self._dispatch,
@@ -92,7 +93,8 @@ class HttpApp:
     async def running(self) -> AsyncGenerator[None]:
         async with self._mcp.running():
             yield
-        self._workers.close()
+        for each in (self._workers, self._readiness, self._condition):
+            each.close()
 
     async def stop(self) -> None:
         """Take no more requests, and end the streams; calls go on."""
@@ -140,7 +142,7 @@ class HttpApp:
         async def metrics(request: Request) -> Response:
             if caller_of(request).collections is not None:
                 return error_reply(Forbidden("These numbers are the whole server's", "Use a key of every collection."))
-            return Response(self._metrics.exposition(await self._condition()), media_type=CONTENT_TYPE)
+            return Response(self._metrics.exposition(await self._condition.ask()), media_type=CONTENT_TYPE)
 
         for path, endpoint, name, content, errors in (
             (HEALTH, live, "Whether the server lives", _json_of(Live), (413, 421)),
@@ -160,9 +162,9 @@ class HttpApp:
             )
             app.add_api_route(path, endpoint, methods=["HEAD"], include_in_schema=False)
 
-    async def _condition(self) -> Condition | None:
+    def _find_condition(self) -> Condition | None:
         try:
-            return await self._workers.run(lambda: guarded(self._insight.condition, "condition"), read_only=True)
+            return guarded(self._insight.condition, "condition")
         except EvocaError:
             return None
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from urllib.parse import parse_qsl
 
 from evoca.domain.tenancy import LOCAL, Caller
-from evoca.errors import Unauthorized
+from evoca.errors import EvocaError, Unauthorized
 from evoca.surfaces.backend import Workers, guarded
 
 _SECRET_NAMES = frozenset({
@@ -58,11 +58,13 @@ class Gate:
         return LOCAL
 
     async def still_known(self, headers: Mapping[str, str]) -> bool:
-        """Whether these headers would still be let in."""
+        """Whether these headers would still be let in, as far as the store can tell it now."""
         try:
             await self.caller(headers)
         except Unauthorized:
             return False
+        except EvocaError:
+            return True  # a store that is away for a moment revokes no key
         return True
 
     async def _known(self, secret: str) -> Caller | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Generic, NotRequired, Protocol, TypedDict, TypeVar
 
 import anyio
 
 from evoca.errors import EvocaError
-from evoca.surfaces.backend import Workers, guarded
+from evoca.surfaces.backend import guarded
 from evoca.surfaces.http.replies import http_face
 
 if TYPE_CHECKING:
@@ -77,38 +79,67 @@ class Ready(TypedDict):
     error: NotRequired[Trouble]
 
 
+class Look(Generic[Found]):
+    """A question to the store, asked in a thread of its own, once at a time. Nobody waits for it beyond `PATIENCE`.
+
+    A store that is away may keep the thread for long; who asks meanwhile is told at once that there is no answer.
+    """
+
+    def __init__(self, work: Callable[[], Found]) -> None:
+        """`work` raises nothing."""
+        self._work = work
+        self._thread = ThreadPoolExecutor(1, "evoca-look")
+        self._running: Future[Found] | None = None
+        self._latest = 0.0
+
+    async def ask(self) -> Found | None:
+        """The answer; None when there is none yet."""
+        running = self._running
+        if running is None or running.done():
+            self._latest = time.monotonic() + PATIENCE
+            running = self._running = self._thread.submit(self._work)
+        await asyncio.wait([asyncio.wrap_future(running)], timeout=max(0.0, self._latest - time.monotonic()))
+        return running.result() if running.done() else None
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
 class Readiness:
     """Asks whether the store can be read and written. No answer holds a path or a name of anything in the store."""
 
-    def __init__(self, insight: Insight, workers: Workers, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, insight: Insight, now: Callable[[], float] = time.monotonic) -> None:
         self._insight = insight
-        self._workers = workers
         self._now = now
         self._lock = anyio.Lock()
+        self._look = Look(self._find)
         self._known: Ready | None = None
         self._at = 0.0
 
     async def ask(self) -> Ready:
         async with self._lock:
             if self._known is None or self._now() - self._at > REMEMBERED:
-                self._known = await self._look()
+                self._known = await self._look.ask()
                 self._at = self._now()
-            return self._known
+            return self._known or _unready("store_busy")
 
-    async def _look(self) -> Ready:
-        condition = Condition(0, 0, "unknown")
-        code = "store_busy"
-        with anyio.move_on_after(PATIENCE):
-            try:
-                condition = await self._run(self._insight.condition, read_only=True)
-                await self._run(self._insight.try_writing, read_only=False)
-            except EvocaError as error:
-                code = http_face(error).code
-            else:
-                return {"status": "ready", "backlog": condition.pending, "model": condition.model}
-        # The error's own words may hold paths, and anybody may ask.
-        trouble: Trouble = {"code": code, "message": "The store cannot be used now", "hint": "The log tells more."}
-        return {"status": "unavailable", "backlog": condition.pending, "model": condition.model, "error": trouble}
+    def close(self) -> None:
+        self._look.close()
 
-    async def _run(self, work: Callable[[], Found], *, read_only: bool) -> Found:
-        return await self._workers.run(lambda: guarded(work, "ready"), read_only=read_only)
+    def _find(self) -> Ready:
+        condition = _UNKNOWN
+        try:
+            condition = guarded(self._insight.condition, "ready")
+            guarded(self._insight.try_writing, "ready")
+        except EvocaError as error:
+            return _unready(http_face(error).code, condition)
+        return {"status": "ready", "backlog": condition.pending, "model": condition.model}
+
+
+_UNKNOWN = Condition(0, 0, "unknown")
+
+
+def _unready(code: str, condition: Condition = _UNKNOWN) -> Ready:
+    # An error's own words may hold paths, and anybody may ask.
+    trouble: Trouble = {"code": code, "message": "The store cannot be used now", "hint": "The log tells more."}
+    return {"status": "unavailable", "backlog": condition.pending, "model": condition.model, "error": trouble}
