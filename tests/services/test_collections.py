@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
@@ -226,6 +228,43 @@ def test_deleting_one_leaves_the_others(memory: Memory) -> None:
     assert obra.read_graph()["entities"] == []
     assert found(obra) == [0, 0, 0]
     assert obra.hipocampo_stats()["total"] == 0
+
+
+def test_no_table_keeps_a_row_of_a_deleted_collection(tmp_path: Path, engine: str) -> None:
+    """Whatever tables there are: those with a collection_id are asked for it."""
+    if engine != "sqlite":
+        return
+    with Memory(tmp_path / "memory.db", embedder="hash:32") as memory:
+        memory.create_collection("obra")
+        obra = memory.in_collection("obra")
+        fill(obra, "obra")
+        obra.rename_entity("obra A", "obra C", dry_run=False)
+        obra.search_semantic("zarigüeyómetro")
+        obra.open_nodes(["obra C", "obra B"])
+        first, second = (each["id"] for each in obra.search_hipocampo("zarigüeyómetro", limit=2)["memories"])
+        obra.link_hipocampo(first, second)
+        obra.update_hipocampo(first, content="otra cosa")
+        memory.search_semantic("lo que sea")
+    with closing(sqlite3.connect(str(tmp_path / "memory.db"))) as store:
+        tables = [
+            str(name)
+            for (name,) in store.execute(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%collection_id%'"
+            )
+        ]
+
+        def rows() -> dict[str, object]:
+            counts = {each: f"SELECT count(*) FROM {each} WHERE collection_id = 2" for each in tables}
+            return {each: store.execute(count).fetchall()[0][0] for each, count in counts.items()}
+
+        before = rows()
+        assert {"entities", "aliases", "vectors", "access", "co_occurrences", "episode_versions"} <= {
+            name for name, count in before.items() if count
+        }
+        with Memory(tmp_path / "memory.db", embedder="none") as memory:
+            memory.delete_collection("obra", confirm=True)
+        assert rows() == dict.fromkeys(tables, 0)
+        assert store.execute("SELECT count(*) FROM text_index_docsize").fetchall() == [(0,)]
 
 
 def test_indexes_in_memory_hear_of_a_deletion_elsewhere(tmp_path: Path) -> None:
