@@ -52,7 +52,7 @@ class HttpServer:
     def __init__(
         self,
         home: Path,
-        store: Path,
+        store: Path | str,
         *,
         env: Mapping[str, str] | None = None,
         arguments: Sequence[str] = (),
@@ -177,7 +177,7 @@ def bearer(secret: str) -> dict[str, str]:
 
 
 @contextmanager
-def _services(store: Path) -> Generator[Services]:
+def _services(store: Path | str) -> Generator[Services]:
     runtime = Runtime(load_settings(store=str(store), embedder="none"))
     try:
         yield runtime.services()
@@ -185,7 +185,7 @@ def _services(store: Path) -> Generator[Services]:
         runtime.close()
 
 
-def make_key(store: Path, name: str, scope: Scope = Scope.WRITE, collections: Sequence[str] | None = None) -> str:
+def make_key(store: Path | str, name: str, scope: Scope = Scope.WRITE, collections: Sequence[str] | None = None) -> str:
     """A key's secret; the collections are made."""
     with _services(store) as services:
         for code in collections or ():
@@ -194,6 +194,6 @@ def make_key(store: Path, name: str, scope: Scope = Scope.WRITE, collections: Se
         return services.keys.create(name, scope, collections).secret
 
 
-def revoke_key(store: Path, name: str) -> None:
+def revoke_key(store: Path | str, name: str) -> None:
     with _services(store) as services:
         services.keys.revoke(name)
