@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evoca.domain.text import fold_case
-from evoca.storage.connection import Span, SubstringHits, Terms, Value
+from evoca.storage.connection import Span, SubstringHits, Terms
 from evoca.storage.postgres.database import Database
 from evoca.storage.postgres.statements import Untyped
 
