@@ -69,20 +69,23 @@ class Workers:
     def __init__(self, readers: int = READERS, writers: int = WRITERS) -> None:
         self._readers = ThreadPoolExecutor(readers, "evoca-read")
         self._writers = ThreadPoolExecutor(writers, "evoca-write")
-        self._running: set[Cancellation] = set()
+        self._running: dict[Cancellation, asyncio.Task[object] | None] = {}
+        self._given_up: set[Cancellation] = set()
         self._abandoned = False
 
     async def run(self, work: Callable[[], T], *, read_only: bool) -> T:
-        """Run `work` in a thread, with a cancellation of its own in force."""
+        """Run `work` in a thread, with a cancellation of its own in force. Raises ShuttingDown when it is abandoned."""
         token = Cancellation()
         context = copy_context()
         context.run(cancellation.set, token)
         pool = self._readers if read_only else self._writers
         future = pool.submit(context.run, work)
-        self._running.add(token)
+        task = self._running[token] = asyncio.current_task()
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
+            if token in self._given_up and task is not None and not task.uncancel():
+                raise ShuttingDown("The server is ending: nothing was done.", "Call again when it is back.") from None
             token.cancel()
             if not (future.cancelled() or self._abandoned):
                 with anyio.CancelScope(shield=True):
@@ -91,13 +94,19 @@ class Workers:
                     ended.exception()
             raise
         finally:
-            self._running.discard(token)
+            self._running.pop(token, None)
+            self._given_up.discard(token)
 
     def abandon(self) -> None:
-        """The process is ending: ask every running call to leave nothing, and from now on wait for none of them."""
+        """The process is ending: every running call that can leave nothing is given up; from now on none is waited for.
+
+        A call that waits for a store that is away would notice nothing, so who made it is told at once.
+        """
         self._abandoned = True
-        for token in tuple(self._running):
-            token.cancel()
+        for token, task in tuple(self._running.items()):
+            if token.cancel() and task is not None:
+                self._given_up.add(token)
+                task.cancel()
 
     def close(self) -> None:
         """Take no more work; do not wait for what is running."""
