@@ -6,8 +6,9 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -18,6 +19,10 @@ from evoca.operations.catalogue import CATALOGUE
 from evoca.runtime import Runtime
 from evoca.settings import load_settings
 from tests.test_isolation import CALLS, Picks
+
+if TYPE_CHECKING:
+    from evoca.operations.base import Input
+    from evoca.services import Services
 
 TOOLS = {operation.name: operation for operation in CATALOGUE}
 
@@ -45,6 +50,28 @@ def make(runtime: Runtime, code: str) -> int:
 def names(runtime: Runtime, caller: Caller = LOCAL, **given: object) -> list[str]:
     graph = call(runtime, "read_graph", caller, **given)
     return [each["name"] for each in cast("list[dict[str, str]]", graph["entities"])]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("create_entities", {"entities": [{"name": "Ada"}]}),
+        ("save_hipocampo", {"content": "La caldera se revisa en octubre"}),
+        ("remember", {"subject": "Ada", "predicate": "vive_en", "value": "Vigo"}),
+    ],
+)
+def test_a_collection_deleted_while_a_call_runs_is_not_found(
+    runtime: Runtime, tool: str, given: Mapping[str, object]
+) -> None:
+    make(runtime, "obra")
+    late = TOOLS[tool]
+
+    def deleted_first(services: Services, arguments: Input) -> Mapping[str, object]:
+        call(runtime, "delete_collection", code="obra", confirm=True)
+        return late.run(services, arguments)
+
+    with pytest.raises(NotFound, match=r"^Collection not found: obra$"):
+        runtime.call(replace(late, run=deleted_first), {**given, "collection": "obra"}, LOCAL)
 
 
 def test_a_call_works_where_it_says(runtime: Runtime) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from evoca.domain.tenancy import Caller, Scope
-from evoca.errors import Forbidden
+from evoca.errors import Conflict, Forbidden
 from evoca.operations.inputs import (
     AtMost,
     Hidden,
@@ -125,7 +125,13 @@ class Operation:
         rest, code = split_collection(raw) if self.in_collection else (raw, None)
         arguments = self.validator.check(rest, services.limits)
         _admit(services.caller, self)
-        return self.run(services.within(code) if self.in_collection else services, arguments)
+        if not self.in_collection:
+            return self.run(services, arguments)
+        try:
+            return self.run(services.within(code), arguments)
+        except Conflict:
+            services.within(code)  # deleted meanwhile: then what was in the way is that it is gone
+            raise
 
     @cached_property
     def validator(self) -> Validator:
