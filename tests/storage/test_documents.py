@@ -39,6 +39,14 @@ def test_postings_are_ascending_and_alternatives_are_one_term(store: Store, home
     assert {each.dtype.name for each in (corre, either, nothing, none)} == {"int64"}
 
 
+def test_postings_keep_to_a_span_of_ids(store: Store, home: int) -> None:
+    made = [entity(store, home, f"faro {number}") for number in range(5)]
+    (found,) = store.read(lambda s: s.documents.postings(home, [["far"]], (made[1], made[3])))
+    assert found.tolist() == made[1:4]
+    (found,) = store.read(lambda s: s.documents.postings(home, [["far"]], (made[4] + 1, made[4] + 9)))
+    assert found.tolist() == []
+
+
 def test_postings_keep_to_their_collection(store: Store, home: int) -> None:
     others = [store.write(lambda s, n=n: s.collections.create(f"c{n}", "", "", 1)).id for n in range(20)]
     made = {each: entity(store, each, "faro") for each in (home, *others)}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from evoca.domain.text import fold_case
-from evoca.storage.connection import Span, SubstringHits, Terms
+from evoca.storage.connection import Span, SubstringHits, Terms, Value
 from evoca.storage.postgres.database import Database
 from evoca.storage.postgres.statements import Untyped
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _LONGEST = 64
 _BETWEEN = "\x1f"
 """Stands between an entity's name and type in the substring index; hits across it fail their verification."""
-
-_LAST = 9_223_372_036_854_775_807
 
 
 class PostgresIndexes:
@@ -70,9 +68,11 @@ class PostgresIndexes:
         import numpy as np
 
         queries = [" | ".join(f"'{token}'" for token in _tokens(collection, each)) for each in terms]
-        first, last = span or (0, _LAST)
-        values = {"queries": queries, "collection": collection, "first": first, "last": last}
-        rows = self._database.select(_POSTINGS, values, tuple[int, bytes | None])
+        values: dict[str, Value] = {"queries": queries, "collection": collection}
+        sql = _POSTINGS
+        if span is not None:
+            sql, values["first"], values["last"] = _POSTINGS_WITHIN, *span
+        rows = self._database.select(sql, values, tuple[int, bytes | None])
         found = {place: np.frombuffer(ids, dtype=">i8").astype(np.int64) for place, ids in rows if ids}
         return [found.get(place, np.empty(0, dtype=np.int64)) for place in range(1, len(queries) + 1)]
 
