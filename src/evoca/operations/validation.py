@@ -92,7 +92,7 @@ def named_collection(text: str, field: str) -> str:
     try:
         return collection_code(text)
     except ValueError as error:
-        raise InvalidInput(f"{field}: {shown(str(error))}", field=field) from None
+        raise InvalidInput(f"{field}: {error}", field=field) from None
 
 
 def shown(text: str) -> str:

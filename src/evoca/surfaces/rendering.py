@@ -23,8 +23,11 @@ def compact(value: object) -> str:
 
 
 def sentence(error: EvocaError) -> str:
-    """The message, and the hint if there is one."""
-    return f"{error.message} {error.hint}" if error.hint else error.message
+    """The message, and the hint, if there is one, as a sentence after it."""
+    if not error.hint:
+        return error.message
+    stop = "" if error.message.endswith((".", "!", "?", "…", ":")) else "."
+    return f"{error.message}{stop} {error.hint}"
 
 
 def refusal(error: EvocaError, family: Family) -> Mapping[str, object]:

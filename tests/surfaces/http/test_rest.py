@@ -168,6 +168,18 @@ async def test_the_document_describes_the_whole_catalogue(full: Client) -> None:
         assert result["properties"]
 
 
+async def test_the_document_shows_a_body_to_begin_with(full: Client) -> None:
+    paths = _part((await full.ask("GET", "/openapi.json")).json, "paths")
+    for each in CATALOGUE:
+        if each.listed:
+            example = _part(paths, each.rest_path, "post", "requestBody", "content", "application/json", "example")
+            assert set(example) >= set(cast("list[str]", each.input_schema.get("required", [])))
+            assert not example.get("confirm")
+            assert example.get("dry_run", True)
+    body = _part(paths, "/v1/recall", "post", "requestBody", "content", "application/json")
+    assert body["example"] == {"query": "name"}
+
+
 async def test_the_document_refers_to_nothing_outside(full: Client) -> None:
     document = (await full.ask("GET", "/openapi.json")).json
     references = _references(document)

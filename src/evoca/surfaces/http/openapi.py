@@ -67,7 +67,36 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, object]]:
 def request_body(operation: Operation, limits: Limits) -> JsonSchema:
     """The `requestBody` of an operation. It may be left out where no argument is required."""
     schema = request_schema(operation, limits)
-    return {"required": "required" in schema, "content": {"application/json": {"schema": schema}}}
+    content: JsonSchema = {"schema": schema, "example": _sample(schema)}
+    return {"required": "required" in schema, "content": {"application/json": content}}
+
+
+def _sample(schema: JsonSchema) -> object:
+    """A value of `schema`, as short as it can be: what is required, else the first field that may be given.
+
+    Rules between fields are not in the schema: where one of two is needed, neither is shown.
+
+    Pages that offer to try a call begin with it; without it they make one up, with every field and impossible values.
+    """
+    if "enum" in schema:
+        return cast("list[object]", schema["enum"])[0]
+    if "anyOf" in schema:
+        return _sample(cast("list[JsonSchema]", schema["anyOf"])[-1])
+    match schema.get("type"):
+        case "object":
+            fields = cast("Mapping[str, JsonSchema]", schema.get("properties", {}))
+            names = cast("list[str]", schema.get("required", []))
+            return {
+                name: _sample(fields[name]) for name in names or [each for each in fields if each != COLLECTION][:1]
+            }
+        case "array":
+            return [_sample(cast("JsonSchema", schema["items"]))]
+        case "boolean":
+            return True
+        case "integer" | "number":
+            return max(1, cast("int", schema.get("minimum", 1)))
+        case _:
+            return "name"
 
 
 def request_schema(operation: Operation, limits: Limits) -> JsonSchema:
