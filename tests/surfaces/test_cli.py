@@ -57,6 +57,10 @@ def test_every_listed_operation_is_a_command(shell: Shell) -> None:
         assert (f"\n  {operation.cli} " in told) == operation.listed
 
 
+def test_a_mistyped_command_is_told_the_nearest(shell: Shell) -> None:
+    assert "Did you mean 'search-semantic'?" in shell.run("serch-semantic", code=2).stderr
+
+
 def test_the_help_of_a_command_shows_its_scalars_as_options(shell: Shell) -> None:
     told = shell.run("search-semantic", "--help").stdout
     for option in ("--query TEXT", "--limit INTEGER", "--track / --no-track", "--input JSON|@FILE|-", "--store"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
 import click
+from click.exceptions import NoSuchCommand
 
 from evoca import __version__
 from evoca.errors import EvocaError, InvalidInput
@@ -22,10 +23,17 @@ from evoca.surfaces.key_commands import keys
 from evoca.surfaces.maintenance import compact
 
 if TYPE_CHECKING:
-    from evoca.operations.base import Operation
+    from evoca.operations.base import Operation, Toolset
     from evoca.operations.shapes import FieldShape, Shape
 
 WRONG_ARGUMENTS = 2
+_TITLES: dict[Toolset, str] = {
+    "graph": "Graph",
+    "graph-upkeep": "Upkeep of the graph",
+    "hipocampo": "Memories (hipocampo)",
+    "hipocampo-upkeep": "Upkeep of memories",
+    "facts": "Facts and collections",
+}
 
 
 class _Commands(click.Group):
@@ -41,6 +49,27 @@ class _Commands(click.Group):
         name = cmd_name.replace("_", "-")
         found = next((each for each in _catalogue() if name in _command_names(each)), None)
         return None if found is None else _operation_command(found)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            # Click knows only the commands written below.
+            raise NoSuchCommand(error.command_name, possibilities=self.list_commands(ctx), ctx=ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The server's commands first, then the memory's, by toolset."""
+        titles = {"Server and store": sorted(super().list_commands(ctx))}
+        for each in _catalogue():
+            if each.listed:
+                titles.setdefault(_TITLES[each.toolset], []).append(each.cli)
+        for title, names in titles.items():
+            room = formatter.width - 6 - max(map(len, names))
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(title):
+                formatter.write_dl([(name, found.get_short_help_str(room)) for name, found in commands if found])
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

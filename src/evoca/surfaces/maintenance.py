@@ -12,7 +12,7 @@ from evoca.surfaces.console import expect_store, print_json, settings_of
 @click.command()
 @click.option("--store", metavar="PATH|URL", help="Where the memory is. Default: the user's data folder.")
 def compact(store: str | None) -> None:
-    """Give disk space back, and leave nothing of what was deleted in the store's files.
+    """Give disk space back. Nothing of what was deleted is left in the store's files.
 
     Others may use the store meanwhile; their writes wait.
     """

@@ -30,7 +30,7 @@ _STORE = click.option("--store", metavar="PATH", help="Where the memory is. Defa
 @_FORCE
 @click.argument("file", default=_STREAM)
 def export_command(store: str | None, collection: str | None, force: bool, file: str) -> None:
-    """Write a collection to FILE, or to stdout (-): everything that was told, as JSON lines."""
+    """Write a collection to FILE (- is stdout). It holds everything that was told, as JSON lines."""
     settings = settings_of(store=store, collection=collection)
     expect_store(settings)
     exported = _exported(settings, file, force)
@@ -73,7 +73,7 @@ def _exported(settings: Settings, file: str, force: bool) -> Exported:
 @click.option("--dry-run", is_flag=True, help="Tell what would be imported, and change nothing.")
 @click.argument("file")
 def import_command(store: str | None, collection: str | None, dry_run: bool, file: str) -> None:
-    """Import FILE (- is stdin): an export, or a JSONL file of the official memory server.
+    """Import FILE (- is stdin). It is an export, or a JSONL file of the official memory server.
 
     What is there already is not added twice. A bad line in an export stops all of it; in a file of the official server
     it is told and passed over.
@@ -105,7 +105,7 @@ def import_command(store: str | None, collection: str | None, dry_run: bool, fil
 @_FORCE
 @click.argument("file", type=click.Path(path_type=Path))
 def backup_command(store: str | None, force: bool, file: Path) -> None:
-    """Copy the whole store to FILE while it is in use: every collection, keys and vectors too."""
+    """Copy the whole store to FILE while it is in use. That is every collection, keys and vectors too."""
     from evoca.storage.sqlite.backup import back_up
 
     done = back_up(_store_file(settings_of(store=store)), file, force)
@@ -129,7 +129,7 @@ def restore_command(store: str | None, force: bool, file: Path) -> None:
 @click.option("--from", "source", required=True, metavar="PATH|URL", help="The store to copy; it is only read.")
 @click.option("--to", "target", required=True, metavar="PATH|URL", help="Where to: an empty store, made when missing.")
 def copy_command(source: str, target: str) -> None:
-    """Copy a whole store to another place or database, and compare every table.
+    """Copy a whole store to another place or database. Every table is compared then.
 
     Called again, it goes on with a copy that was interrupted. What is written to the source meanwhile is not copied.
     """

@@ -178,6 +178,8 @@ async def test_the_document_shows_a_body_to_begin_with(full: Client) -> None:
             assert example.get("dry_run", True)
     body = _part(paths, "/v1/recall", "post", "requestBody", "content", "application/json")
     assert body["example"] == {"query": "name"}
+    told = _part(paths, "/v1/remember", "post", "requestBody", "content", "application/json", "example")
+    assert told == {"subject": "name", "predicate": "name", "object": "name"}
 
 
 async def test_the_document_refers_to_nothing_outside(full: Client) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import cast
 
+from evoca.errors import InvalidInput
 from evoca.operations.base import Operation
 from evoca.operations.inputs import COLLECTION, AtMost
 from evoca.operations.schema import JsonSchema
@@ -67,21 +68,37 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, object]]:
 def request_body(operation: Operation, limits: Limits) -> JsonSchema:
     """The `requestBody` of an operation. It may be left out where no argument is required."""
     schema = request_schema(operation, limits)
-    content: JsonSchema = {"schema": schema, "example": _sample(schema)}
+    content: JsonSchema = {"schema": schema, "example": _example(operation, schema, limits)}
     return {"required": "required" in schema, "content": {"application/json": content}}
 
 
-def _sample(schema: JsonSchema) -> object:
-    """A value of `schema`, as short as it can be: what is required, else the first field that may be given.
+def _example(operation: Operation, schema: JsonSchema, limits: Limits) -> object:
+    """Arguments that pass the operation's check, as few as possible.
 
-    Rules between fields are not in the schema: where one of two is needed, neither is shown.
-
-    Pages that offer to try a call begin with it; without it they make one up, with every field and impossible values.
+    Rules between fields are not in the schema: where one of several is needed, the first that will do is shown. Pages
+    that offer to try a call begin with it; without it they make one up, with every field and impossible values.
     """
+    shortest = cast("Mapping[str, object]", _sample(schema))
+    fields = cast("Mapping[str, JsonSchema]", schema["properties"])
+    further = ({**shortest, name: _sample(field)} for name, field in fields.items() if name != COLLECTION)
+    return next((each for each in (shortest, *further) if _passes(operation, each, limits)), shortest)
+
+
+def _passes(operation: Operation, raw: Mapping[str, object], limits: Limits) -> bool:
+    try:
+        operation.validator.check(raw, limits)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _sample(schema: JsonSchema) -> object:
+    """A value of `schema`, as short as it can be: what is required, else the first field that may be given."""
     if "enum" in schema:
         return cast("list[object]", schema["enum"])[0]
     if "anyOf" in schema:
-        return _sample(cast("list[JsonSchema]", schema["anyOf"])[-1])
+        choices = cast("list[JsonSchema]", schema["anyOf"])
+        return _sample(next((each for each in choices if each.get("type") == "object"), choices[0]))
     match schema.get("type"):
         case "object":
             fields = cast("Mapping[str, JsonSchema]", schema.get("properties", {}))
