@@ -95,5 +95,5 @@ def unopenable(location: str, reason: str) -> StoreUnopenable:
 
 def first_line(fault: psycopg.Error) -> str:
     """What went wrong, on one line and without the details, which may hold stored contents."""
-    text = fault.diag.message_primary or str(fault)
-    return " ".join(text.split()).rstrip(".")
+    text = fault.diag.message_primary or str(fault).partition("\n")[0]
+    return " ".join(text.split()).rstrip(".:")
