@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from evoca.domain.clock import FrozenClock
 from evoca.errors import StoreDamaged
+from evoca.retrieval.columns import BLOCK
 from evoca.retrieval.embedders import load_embedder
 from evoca.retrieval.index import DocumentIndex, Limits, ShardView, pack_vectors, unpack_vectors
 from evoca.storage import open_store
-from evoca.storage.contract import Session
+from evoca.storage.contract import NewVector, Session
 from tests.retrieval.shelf import Shelf
 
 Step = Literal["put", "add", "embed", "embed some", "delete", "supersede", "retype", "look"]
@@ -183,3 +184,40 @@ def test_vectors_are_packed_as_half_precision() -> None:
     assert unpack_vectors(packed, 16) == pytest.approx(rows, abs=1e-3)
     with pytest.raises(StoreDamaged, match="17 dimensions"):
         unpack_vectors(packed, 17)
+
+
+def test_more_vectors_than_a_block_stand_in_their_places(shelf: Shelf) -> None:
+    shelf.put("el faro", *(f"texto {number}" for number in range(BLOCK + 40)))
+    shelf.embed(most=2 * BLOCK)
+    view = view_of(shelf, index_of(shelf))
+    model = shelf.embedder.model_id
+    stored = shelf.store.read(lambda session: session.documents.vectors(view.ids.tolist(), model))
+    unit = unpack_vectors([stored[number] for number in view.ids.tolist()], shelf.embedder.dim)
+    centred = shelf.embedder.calibration.centre_passages(unit, view.languages)
+    assert np.array_equal(view.vectors.rows(view.places.astype(np.int64)), centred)
+    bits = view_of(shelf, index_of(shelf, Limits(exact=0, coarse=0)))
+    assert bits.mean_count == BLOCK + 40
+    assert np.allclose(bits.mean_sum, centred[view.passages].sum(axis=0, dtype=np.float64))
+
+
+def test_vectors_stand_in_their_places_after_one_of_another_size(shelf: Shelf) -> None:
+    index, model, dim = index_of(shelf), shelf.embedder.model_id, shelf.embedder.dim
+    shelf.put("el faro", *(f"texto {number}" for number in range(3)))
+    view_of(shelf, index)
+    pending = shelf.store.write(lambda session: session.documents.claim(model, 9, "me", 1, 2))
+    right = dict(zip(pending, pack_vectors(np.eye(len(pending), dim, dtype=np.float32)), strict=True))
+
+    def store(wrong: bool) -> None:
+        packed = {**right, pending[-1]: b"x"} if wrong else right
+        rows = [NewVector(each.id, each.content_hash, vector) for each, vector in packed.items()]
+        shelf.store.write(lambda session: session.documents.store_vectors(model, rows))
+
+    store(wrong=True)
+    for _ in range(2):
+        with pytest.raises(StoreDamaged, match="dimensions"):
+            view_of(shelf, index)
+    store(wrong=False)
+    view = view_of(shelf, index)
+    assert view.vectors.size == len(view.owners)
+    unit = unpack_vectors([right[each] for each in sorted(pending, key=lambda each: each.id)], dim)
+    assert np.array_equal(view.vectors.rows(view.places.astype(np.int64)), unit)

@@ -53,12 +53,16 @@ def pack_vectors(vectors: NDArray[np.float32]) -> list[bytes]:
 
 def unpack_vectors(packed: Sequence[bytes], dim: int) -> NDArray[np.float32]:
     """Stored vectors → float32 rows (n, dim). Raises StoreDamaged when one has another size."""
+    _check_sizes(packed, dim)
+    return np.frombuffer(b"".join(packed), "<f2").reshape(-1, dim).astype(np.float32)
+
+
+def _check_sizes(packed: Sequence[bytes], dim: int) -> None:
     if any(len(each) != 2 * dim for each in packed):
         raise StoreDamaged(
             f"A stored vector does not have {dim} dimensions.",
             "Restore a copy of the store, or set EVOCA_EMBEDDER to another model: everything is embedded anew for it.",
         )
-    return np.frombuffer(b"".join(packed), "<f2").reshape(-1, dim).astype(np.float32)
 
 
 class Family(IntEnum):
@@ -284,17 +288,23 @@ class _Shard:
         if not given:
             return
         packed = [row.vector for row in rows if row.vector is not None]
+        # Before the first is put anywhere: vectors and their owners must not part.
+        _check_sizes(packed, self._dim)
         where = at[given]
-        centred = self._calibration.centre_passages(unpack_vectors(packed, self._dim), self.languages.view()[where])
-        first = len(self.owners)
-        self.vectors.append(centred)
+        keeps_rows, first = self.vectors.view().keeps_rows, len(self.owners)
+        passages = self.kinds.view()[where] != OwnerKind.ENTITY
+        # A part at a time: on its way from float16 to bits a vector takes ten times its room.
+        for begin in range(0, len(packed), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            unit = unpack_vectors(packed[part], self._dim)
+            centred = self._calibration.centre_passages(unit, self.languages.view()[where[part]])
+            self.vectors.append(centred)
+            if not keeps_rows:
+                self._mean_sum += centred[passages[part]].sum(axis=0, dtype=np.float64)
         self.owners.append(where.astype(np.int32))
         self.places.overwrite(where, np.arange(first, first + len(where), dtype=np.int32))
-        if self.vectors.view().keeps_rows:
-            return
-        passages = self.kinds.view()[where] != OwnerKind.ENTITY
-        self._mean_sum += centred[passages].sum(axis=0, dtype=np.float64)
-        self._mean_count += int(passages.sum())
+        if not keeps_rows:
+            self._mean_count += int(passages.sum())
 
     def _forget_vectors(self, at: NDArray[np.int64]) -> None:
         places = self.places.view()[at]
