@@ -123,7 +123,7 @@ def _examine(database: Database, abilities: Abilities) -> dict[str, str]:
         "schema_version": str(database.number("SELECT max(version) FROM migrations")),
         "journal_mode": "wal",
         "server": f"PostgreSQL {server}",
-        "vectors": "pgvector" if abilities.vector else "searched in memory: the server has no pgvector",
+        "vectors": "searched in memory" + (": pgvector is there, but not used yet" if abilities.vector else ""),
         "substrings": "pg_trgm" if abilities.trigrams else "scanned: the server has no pg_trgm",
         "partitions": str(abilities.partitions),
         "size": str(database.number(_SIZE)),
