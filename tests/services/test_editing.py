@@ -190,6 +190,26 @@ def test_two_become_one(memory: Memory) -> None:
     assert found["name"] == "Ada"
 
 
+def test_facts_with_values_come_along_and_leave_what_the_target_lacks(memory: Memory) -> None:
+    memory.remember("Ada L.", "altura", value="170", context="medida", source="ficha")
+    memory.remember("Ada L.", "peso", value=60)
+    memory.remember("Ada", "altura", value="170", source="visita")
+    memory.remember("Ada L.", "conoce", "Lab", context="de paso", source="carta")
+    memory.remember("Ada", "conoce", "Lab")
+    told = memory.merge_entities(["Ada L."], "Ada")
+    done = memory.merge_entities(["Ada L."], "Ada", dry_run=False)
+    assert {**done, "dry_run": True, "result": told["result"]} == told
+    assert (done["moved_facts"], done["moved_relations"], len(done["dropped_relations"])) == (1, 0, 1)
+    assert [(each["predicate"], each.get("context"), each.get("source")) for each in done["dropped_facts"]] == [
+        ("altura", "medida", "ficha")
+    ]
+    kept = {fact["predicate"]: fact for fact in memory.recall("Ada", depth=0)["facts"]}
+    assert (kept["altura"].get("context"), kept["altura"].get("source")) == ("medida", "visita")
+    assert (kept["conoce"].get("context"), kept["conoce"].get("source")) == ("de paso", "carta")
+    assert kept["peso"].get("value") == 60
+    assert any(fact["predicate"] == "altura" for fact in memory.recall("medida", depth=0)["facts"])
+
+
 def test_merging_needs_known_and_different_entities(memory: Memory) -> None:
     with pytest.raises(EntityNotFound):
         memory.merge_entities(["Nadie"], "Ada")

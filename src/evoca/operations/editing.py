@@ -9,6 +9,7 @@ from pydantic import Field
 from evoca.domain.graph import Triple
 from evoca.errors import InvalidInput
 from evoca.operations.base import AtMost, Hints, Id, Input, Name, Operation, TypeName, operation
+from evoca.operations.fact_results import FactJson, fact_json
 from evoca.operations.graph_results import ObservationDetail, RelationJson, observation_detail, relation_details
 
 if TYPE_CHECKING:
@@ -62,7 +63,10 @@ class RenameEntityResult(TypedDict):
 
 
 class MergeEntitiesResult(TypedDict):
-    """`moved_*`: what comes to the target; `dropped_*`: what it had already, or what would relate it to itself."""
+    """`moved_*`: what comes to the target; `dropped_*`: what it had already, or what would relate it to itself.
+
+    `*_facts`: those with literal values.
+    """
 
     result: str
     target: str
@@ -71,6 +75,8 @@ class MergeEntitiesResult(TypedDict):
     dropped_observations: list[str]
     moved_relations: int
     dropped_relations: list[RelationJson]
+    moved_facts: int
+    dropped_facts: list[FactJson]
     reflections: int
     aliases: list[str]
     dry_run: bool
@@ -158,6 +164,8 @@ def _merge_entities(services: Services, given: MergeEntitiesInput) -> MergeEntit
         "dropped_observations": list(merged.dropped_observations),
         "moved_relations": merged.moved_relations,
         "dropped_relations": [relation_details(edge) for edge in merged.dropped_relations],
+        "moved_facts": merged.moved_facts,
+        "dropped_facts": [fact_json(fact, merged.at) for fact in merged.dropped_facts],
         "reflections": merged.reflections,
         "aliases": list(merged.aliases),
         "dry_run": merged.dry_run,
