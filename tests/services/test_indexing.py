@@ -107,6 +107,7 @@ def old_store(path: Path, relations: int) -> None:
         database.commit()
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("embedder", ["none", "hash"])
 def test_edges_of_an_older_store_are_indexed_in_the_background(tmp_path: Path, embedder: str) -> None:
     old_store(tmp_path, 1_100)

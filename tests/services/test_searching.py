@@ -199,7 +199,7 @@ def test_without_a_model_the_error_says_how_to_get_one(tmp_path: Path) -> None:
 
 def test_in_a_memory_of_all_ages_a_limit_cuts_the_same_order(tmp_path: Path) -> None:
     clock = FrozenClock(from_iso("2025-01-01"))
-    runtime = Runtime(load_settings(store=str(tmp_path / "memory.db"), embedder="hash"), clock)
+    runtime = Runtime(load_settings(store=str(tmp_path / "memory.db"), embedder="hash", catch_up=60), clock)
     catalogue = {each.name: each for each in CATALOGUE}
     for number in range(60):
         entities = [

@@ -183,6 +183,7 @@ def test_an_unknown_user_s_home_is_named(memory: Memory) -> None:
 REFUSE = "CREATE TRIGGER refuse BEFORE INSERT ON entities WHEN NEW.name = 'e700' BEGIN SELECT RAISE(ABORT, 'no'); END"
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_an_import_that_was_cut_short_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = tmp_path / "m.db"
     with Memory(store, embedder="none") as memory:
