@@ -29,7 +29,7 @@ EXAMPLES = 300 if os.environ.get("EVOCA_PROVE") else 30
 OPERATIONS = {operation.name: operation for operation in CATALOGUE}
 OF_THE_PLACE = {"store", "bytes", "size", "next_cursor", "cursor"}
 """What a reply says about where the memory is, or wraps up for the next call."""
-_ID = re.compile(r"(^|_)ids?$|Ids?$|^(survivor|merged|nodes|path|merge)$")
+_ID = re.compile(r"(^|_)ids?$|Ids?$|_(of|by|into)$|^(supersedes|survivor|merged|nodes|path|merge)$")
 _ID_IN_TEXT = re.compile(r"(?<=id=)\d+|(?<=id )\d+|(?<=#)\d+")
 
 Step = tuple[str, dict[str, object]]
