@@ -187,6 +187,22 @@ def test_another_home_closes_the_earlier_one(memory: DatedMemory) -> None:
     assert memory.read_graph()["relations"] == [{"from": "Marta", "to": "Gijón", "relationType": "vive_en"}]
 
 
+def test_a_single_value_closes_the_earlier_one_however_its_predicate_is_spelled(memory: DatedMemory) -> None:
+    lugo = memory.remember("Marta", "vive_en", "Lugo")
+    memory.days(1)
+    gijon = memory.remember("Marta", "Vive_en", "Gijón")
+    assert [each["id"] for each in gijon["closed"]] == [lugo["id"]]
+    assert memory.remember("Marta", "VIVE_EN", "Gijón")["id"] == gijon["id"]
+    for predicate in ("vive_en", "Vive_en", "VIVE_EN"):
+        assert current(memory, "Marta", predicate) == ["Gijón"]
+        assert history(memory, "Marta", predicate) == [("Lugo", day(0), day(1)), ("Gijón", day(1), None)]
+    assert memory.recall(predicate="VIVE_EN")["total"] == 1
+    assert memory.recall(predicate="VIVE_EN", sort_by="id", include_ended=True)["total"] == 2
+    assert memory.recall(predicate="VIVIA_EN")["total"] == 0
+    assert memory.recall_connections("Marta", predicates=["VIVE_EN"])["total"] == 1
+    assert memory.find_path("Marta", "Gijón", predicates=["VIVE_EN"])["found"]
+
+
 def test_what_may_have_several_objects_keeps_them(memory: DatedMemory) -> None:
     """Case: knowing Bea does not wipe knowing Luis; a birth date has one value."""
     for predicate, other in (("habla", "gallego"), ("habla", "inglés"), ("conoce", "Bea"), ("conoce", "Luis")):

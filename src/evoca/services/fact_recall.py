@@ -21,7 +21,7 @@ from evoca.services.cursors import list_mark, read_cursor, write_cursor
 from evoca.services.entity_names import SUGGESTIONS, SimilarNames, find_entity
 from evoca.services.indexing import IndexingService
 from evoca.services.serving import Serving
-from evoca.services.walking import NOW, EdgeTables, FactHit, When, suggested
+from evoca.services.walking import NOW, EdgeTables, FactHit, When, spelled, suggested
 from evoca.storage.contract import Session, Store
 from evoca.storage.fact_contract import After, FactFilter, Sorting, SortKey
 
@@ -41,7 +41,7 @@ WITHOUT_MODEL = "No embedding model: facts were sought by words only."
 
 @dataclass(frozen=True, slots=True)
 class FactQuery:
-    """`text`: an entity or a topic, "" for neither. `predicates`: any of them, none for any.
+    """`text`: an entity or a topic, "" for neither. `predicates`: any of them, in any case; none for any.
 
     `related_to`: only facts at most `depth` steps from this entity. `depth`: how far neighbours' facts are taken from,
     0 for none. `fuzzy`: entities with similar names will do. `sorting`: a plain sorted page; `cursor` goes on with one.
@@ -168,6 +168,7 @@ class _Recall:
         self._session = session
         self._collection = collection
         self._query = query
+        self._predicates = spelled(session, collection, query.predicates)
         self._now = now
         self._at = query.when.at(now)
         self._edges = edges
@@ -211,7 +212,7 @@ class _Recall:
         query = self._query
         return FactFilter(
             self._collection,
-            predicates=query.predicates or None,
+            predicates=sorted(self._predicates) or None,
             at=self._at,
             touching=touching,
             also_touching=also_touching,
@@ -286,8 +287,8 @@ class _Recall:
 
         query = self._query
         usable = np.ones(len(ids), np.bool_)
-        if query.predicates:
-            usable &= view.having(ids, set(query.predicates))
+        if self._predicates:
+            usable &= view.having(ids, self._predicates)
         if query.entity_type is not None:
             typed = self._session.entities.matching(self._collection, [fold_case(query.entity_type)], None)
             usable &= view.touched(ids, np.fromiter(typed, np.int64, len(typed)))

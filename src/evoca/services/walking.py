@@ -145,7 +145,7 @@ class WalkingService:
                 ends[1].id,
                 route.depth,
                 direction=route.direction,
-                predicates=set(route.predicates) or None,
+                predicates=spelled(session, collection, route.predicates) or None,
                 at=route.when.at(now),
                 include_ended=route.when.include_ended,
             )
@@ -174,7 +174,7 @@ class WalkingService:
             [start.id],
             route.depth,
             direction=route.direction,
-            predicates=set(route.predicates) or None,
+            predicates=spelled(session, collection, route.predicates) or None,
             at=route.when.at(now),
             include_ended=route.when.include_ended,
         )
@@ -186,6 +186,11 @@ class WalkingService:
             hint = f"Spelled alike: {similar}." if similar else "recall and search_nodes find names."
             raise NotFound(f"Entity not found: {name}", hint)
         return entity
+
+
+def spelled(session: Session, collection: int, predicates: Sequence[str]) -> set[str]:
+    """These predicates as they are spelled in use; case does not matter. Empty for none asked, and only then."""
+    return {*predicates, *session.facts.spelled(collection, predicates)} if predicates else set()
 
 
 def suggested(session: Session, collection: int, names: SimilarNames, text: str) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class Facts(Protocol):
         ...
 
     def periods(self, collection: int, subject: int, predicate: str) -> list[Edge]:
-        """All edges from this subject by this predicate, ended ones too, by (valid from, id)."""
+        """All edges from this subject by this predicate in any case, ended ones too, by (valid from, id)."""
         ...
 
     def of_triple(self, collection: int, subject: int, predicate: str, target: FactObject) -> list[Edge]:
@@ -124,6 +124,10 @@ class Facts(Protocol):
 
     def predicates(self, collection: int) -> list[tuple[str, int]]:
         """Each predicate in use and how many edges, ended ones too, have it; by predicate."""
+        ...
+
+    def spelled(self, collection: int, predicates: Sequence[str]) -> list[str]:
+        """The predicates in use that are equal to one of these but for case."""
         ...
 
     def changes(self, since: int) -> EdgeChanges:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from evoca.domain.clock import Clock, Instant
 from evoca.domain.facts import EntityObject, FactObject, LiteralObject
 from evoca.domain.graph import Edge, NewEdge
+from evoca.domain.validity import fold_predicate
 from evoca.storage.connection import Connection, Value
 from evoca.storage.fact_contract import After, EdgeChanges, EdgeRow, FactFilter, Sorting
 from evoca.storage.repositories.edge_rows import SELECT_EDGES, EdgeColumns, EdgeWriter, edge_of, literal_columns
@@ -28,7 +29,10 @@ class FactRepository:
         return {edge.id: edge for edge in self._read(_BY_IDS, {"ids": list(ids)})}
 
     def periods(self, collection: int, subject: int, predicate: str) -> list[Edge]:
-        return self._read(_PERIODS, {"collection": collection, "subject": subject, "predicate": predicate})
+        values: dict[str, Value] = {"collection": collection, "subject": subject}
+        used = [each for (each,) in self._connection.select(_PREDICATES_OF, values, tuple[str])]
+        spelled = _spelled_as([predicate], used)
+        return self._read(_PERIODS, values | {"predicates": spelled}) if spelled else []
 
     def of_triple(self, collection: int, subject: int, predicate: str, target: FactObject) -> list[Edge]:
         values: dict[str, Value] = {"collection": collection, "subject": subject, "predicate": predicate}
@@ -107,6 +111,10 @@ class FactRepository:
     def predicates(self, collection: int) -> list[tuple[str, int]]:
         return self._connection.select(_PREDICATES, {"collection": collection}, tuple[str, int])
 
+    def spelled(self, collection: int, predicates: Sequence[str]) -> list[str]:
+        rows = self._connection.select(_SPELLINGS, {"collection": collection}, tuple[str])
+        return _spelled_as(predicates, [each for (each,) in rows])
+
     def _conditions(self, wanted: FactFilter) -> tuple[str, dict[str, Value]]:
         """The filter as SQL: only what is asked for, so that an index can serve it."""
         values: dict[str, Value] = {"collection": wanted.collection}
@@ -158,6 +166,12 @@ def _tables(wanted: FactFilter) -> str:
     return _EDGES if wanted.entity_type is None else _EDGES_AND_ENDS
 
 
+def _spelled_as(predicates: Iterable[str], used: Iterable[str]) -> list[str]:
+    """The used ones that are equal to one of `predicates` but for case."""
+    wanted = set(map(fold_predicate, predicates))
+    return [each for each in used if fold_predicate(each) in wanted]
+
+
 def _said(edge: Edge) -> tuple[object, ...]:
     """What an edge's document is made of."""
     return edge.subject_id, edge.predicate, edge.object_id, literal_columns(edge.value), edge.context
@@ -188,8 +202,12 @@ WHERE e.id IN INTS(:ids)
 """
 _IN_ORDER = "ORDER BY coalesce(e.valid_from, e.created_at), e.id"
 _PERIODS = f"""{SELECT_EDGES}
-WHERE s.collection_id = :collection AND e.subject_id = :subject AND e.predicate = :predicate
+WHERE s.collection_id = :collection AND e.subject_id = :subject AND e.predicate IN TEXTS(:predicates)
 {_IN_ORDER}
+"""
+_PREDICATES_OF = """
+SELECT DISTINCT e.predicate FROM entities s JOIN edges e ON e.subject_id = s.id
+WHERE s.collection_id = :collection AND s.id = :subject
 """
 _OF_ENTITIES = f"""{SELECT_EDGES}
 WHERE e.collection_id = :collection AND e.subject_id = :subject AND e.predicate = :predicate AND e.object_id = :object
@@ -208,6 +226,16 @@ WHERE id = :id
 """
 _PREDICATES = """
 SELECT predicate, count(*) FROM edges WHERE collection_id = :collection GROUP BY predicate ORDER BY predicate
+"""
+# From one predicate to the next in the index, so that a great graph with few of them is not read through.
+_SPELLINGS = """
+WITH RECURSIVE used (predicate) AS (
+    SELECT min(predicate) FROM edges WHERE collection_id = :collection
+    UNION ALL
+    SELECT (SELECT min(e.predicate) FROM edges e WHERE e.collection_id = :collection AND e.predicate > u.predicate)
+    FROM used u WHERE u.predicate IS NOT NULL
+)
+SELECT predicate FROM used WHERE predicate IS NOT NULL
 """
 _ROWS = """
 SELECT id, collection_id, subject_id, predicate, coalesce(object_id, 0), coalesce(valid_from, created_at), ended_at
