@@ -447,6 +447,17 @@ def test_a_correction_of_containment_takes_its_inverse_along(memory: DatedMemory
     assert said(memory.recall("Casa")["facts"]) == [("Casa", "tiene", "Baño")]
 
 
+def test_an_inverse_corrected_into_another_fact_is_not_called_an_inverse(memory: DatedMemory) -> None:
+    memory.remember("Casa", "contiene", "Cocina")
+    part = memory.recall("Casa", predicate="parte_de", depth=0)["facts"][0]
+    assert part.get("context") == "Inversa automática de contiene"
+    assert "context" not in memory.update_fact(part["id"], new_predicate="da_a")
+    assert said(memory.recall("Casa", depth=0)["facts"]) == [("Cocina", "da_a", "Casa")]
+    assert memory.recall("automática", depth=0)["facts"] == []
+    own = memory.remember("Baño", "parte_de", "Casa", context="planta alta")
+    assert memory.update_fact(own["id"], new_predicate="da_a").get("context") == "planta alta"
+
+
 def test_nothing_to_change_and_unknown_facts_are_told(memory: DatedMemory) -> None:
     fact = memory.remember("Ada", "habla", "inglés")
     with pytest.raises(InvalidInput, match="Nothing to change"):

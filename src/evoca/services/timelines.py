@@ -53,7 +53,12 @@ class Timelines:
         return fact, True, closed
 
     def correct(self, fact: Edge, revised: Edge) -> tuple[Edge, ...]:
-        """Write a fact as it is to be; the facts that it closed. Raises Conflict when another one says the same."""
+        """Write a fact as it is to be; the facts that it closed. Raises Conflict when another one says the same.
+
+        That it was made as the inverse of another one is not kept of a fact with another predicate.
+        """
+        if revised.predicate != fact.predicate and revised.context == _context_as_inverse(fact.predicate):
+            revised = replace(revised, context=None)
         told = object_of(revised)
         others = {each.id: each for each in self._rivals(revised.subject_id, revised.predicate, told)}
         others.pop(fact.id, None)
@@ -162,6 +167,12 @@ class Timelines:
 def fact_name(fact: Edge) -> str:
     """How a fact is named in messages: `Ada -> Lab (works_at)`."""
     return f"{fact.subject} -> {fact.value if fact.object is None else fact.object} ({fact.predicate})"
+
+
+def _context_as_inverse(predicate: str) -> str | None:
+    """What `_tell_inverse` says of a fact by this predicate."""
+    other = INVERSES.get(predicate)
+    return None if other is None else INVERSE_CONTEXT.format(other)
 
 
 def _same_time(one: Period, other: Period) -> bool:
