@@ -7,7 +7,6 @@ Each engine puts its own form in the place of the marks, once per statement. Oth
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -95,8 +94,3 @@ class IdSource(Protocol):
     def clear(self) -> None:
         """The transaction is over."""
         ...
-
-
-def json_list(values: Iterable[int] | Iterable[str]) -> str:
-    """A list for `json_each`, which SQLite alone knows. New statements pass lists to `INTS(:…)` and `TEXTS(:…)`."""
-    return json.dumps(list(values), ensure_ascii=False)
