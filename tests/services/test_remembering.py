@@ -83,6 +83,21 @@ def test_names_mean_the_exact_entity_else_a_former_name_else_the_one_that_differ
     assert len(memory.read_graph()["entities"]) == 4
 
 
+def test_a_former_name_in_another_case_means_its_entity(memory: DatedMemory) -> None:
+    memory.create_entities([{"name": "Zoe"}, {"name": "ZOE"}, {"name": "Ánxela"}])
+    memory.rename_entity("Ánxela", "Uxía", dry_run=False)
+    memory.rename_entity("Zoe", "Zoraida", dry_run=False)
+    assert memory.remember("ÁNXELA", "conoce", "zoe")["subject"] == "Uxía"
+    assert memory.recall("ánxela", depth=0)["facts"][0].get("object") == "ZOE"
+    memory.rename_entity("ZOE", "Zulema", dry_run=False)
+    with pytest.raises(InvalidInput, match="object: zoe may mean Zoraida, Zulema"):
+        memory.remember("Uxía", "conoce", "zoe")
+    assert memory.remember("Uxía", "conoce", "Zoe").get("object") == "Zoraida"
+    memory.merge_entities(["Zulema"], "Zoraida", dry_run=False)
+    assert memory.remember("Uxía", "conoce", "zoe").get("object") == "Zoraida"
+    assert [each["name"] for each in memory.read_graph()["entities"]] == ["Zoraida", "Uxía"]
+
+
 def test_a_name_that_may_mean_several_is_refused_naming_them(memory: DatedMemory) -> None:
     memory.create_entities([{"name": "ANA"}, {"name": "Ana"}])
     with pytest.raises(InvalidInput, match="subject: ana may mean ANA, Ana"):

@@ -20,7 +20,8 @@ SUGGESTIONS = 5
 
 
 def find_entities(session: Session, collection: int, names: Iterable[str]) -> dict[str, list[Entity]]:
-    """Each name, in NFC, → the entity that has it or had it once, else those whose names differ from it in case alone.
+    """Each name, in NFC, → the entity that has it or had it once, else those whose names differ from it in case alone,
+    else those whose former names do.
 
     More than one: the name says too little. Names that nothing answers to are absent.
     """

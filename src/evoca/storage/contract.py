@@ -122,7 +122,10 @@ class Entities(Protocol):
         ...
 
     def alike(self, collection: int, names: Iterable[str]) -> dict[str, list[Entity]]:
-        """Asked name → the entities whose names are equal to it but for case, by id; absent when there is none."""
+        """Asked name → the entities whose names are equal to it but for case, by id; absent when there is none.
+
+        Where no name is, former names count.
+        """
         ...
 
     def names(self, collection: int) -> list[tuple[int, str]]:

@@ -46,7 +46,18 @@ class EntityRepository:
         # Sorted here: asked to, SQLite reads the whole collection in the order of ids.
         for row in sorted(rows):
             found.setdefault(fold_case(row[1]), []).append(Entity(*row))
+        missing = set(wanted.values()) - found.keys()
+        found |= self._formerly_alike(collection, missing) if missing else {}
         return {name: found[folded] for name, folded in wanted.items() if folded in found}
+
+    def _formerly_alike(self, collection: int, folded: set[str]) -> dict[str, list[Entity]]:
+        """Casefolded name → the entities that had it once. Former names are few and folded here."""
+        owners: dict[str, set[int]] = {}
+        for name, entity in self._connection.select(_FORMER_NAMES, {"collection": collection}, tuple[str, int]):
+            if fold_case(name) in folded:
+                owners.setdefault(fold_case(name), set()).add(entity)
+        entities = self.by_ids({number for numbers in owners.values() for number in numbers}) if owners else {}
+        return {name: [entities[number] for number in sorted(numbers)] for name, numbers in owners.items()}
 
     def names(self, collection: int) -> list[tuple[int, str]]:
         return self._connection.select(_NAMES, {"collection": collection}, tuple[int, str])
@@ -153,6 +164,7 @@ WHERE collection_id = :collection AND folded IN INTS(:keys)
 _NAMES = "SELECT id, name FROM entities WHERE collection_id = :collection ORDER BY id"
 _RENAME = "UPDATE entities SET name = :name, folded = :folded, updated_at = :at WHERE id = :id"
 _ALIASES = "SELECT name FROM aliases WHERE entity_id = :id ORDER BY created_at, name"
+_FORMER_NAMES = "SELECT name, entity_id FROM aliases WHERE collection_id = :collection"
 _ADD_ALIAS = """
 INSERT INTO aliases (collection_id, name, entity_id, created_at) VALUES (?, ?, ?, ?)
 ON CONFLICT (collection_id, name) DO UPDATE SET entity_id = excluded.entity_id
