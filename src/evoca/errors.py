@@ -44,6 +44,11 @@ class EvocaError(Exception):
         self.hint = hint
         self.payload: Mapping[str, object] = payload or {}
 
+    def conceal(self, name: str) -> None:
+        """Leave a name out of what is said, as of a store that its caller may not know the place of."""
+        self.message = self.message.replace(f" {name}", "")
+        self.hint = self.hint.replace(f" {name}", "")
+
 
 class InvalidInput(EvocaError):
     """The call is wrong. `field` names the argument, `entities[1].name` for one inside a list."""

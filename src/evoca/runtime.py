@@ -45,7 +45,12 @@ class Runtime:
     def call(self, operation: Operation, raw: Mapping[str, object], caller: Caller = LOCAL) -> Mapping[str, object]:
         """Do one operation; blocks. Raises EvocaError, or `Cancelled` when its caller gave up before the commit."""
         services = self.services().by(caller)
-        result = operation.call(services, raw)
+        try:
+            result = operation.call(services, raw)
+        except EvocaError as error:
+            if not caller.owns_store:
+                error.conceal(self.store.location)
+            raise
         if not operation.hints.read_only:
             services.indexing.wake()
         return result

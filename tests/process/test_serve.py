@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import signal
 import socket
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,36 @@ def test_a_busy_store_is_waited_for_and_then_told(serve: Serve, store: Path) -> 
         assert server.names() == {"Ana"}
     until(lambda: server.request("GET", "/readyz").status == 200, "ready again")
     server.done("create_entities", entities(entity("Luis")))
+
+
+def test_a_key_s_owner_is_not_told_where_the_store_is(serve: Serve, store: Path) -> None:
+    secret = make_key(store, "reader", Scope.WRITE, collections=["default"])
+    server = serve(env={"EVOCA_BUSY_TIMEOUT": "0.3"}, headers=bearer(secret))
+    server.done("create_entities", entities(entity("Ana")))
+    with held(store):
+        refused = server.call("create_entities", entities(entity("Luis")))
+    assert refused.code == "store_busy"
+    assert refused.at("error", "message") == "The store is busy."
+    assert str(store).encode() not in refused.body
+
+
+@pytest.mark.parametrize("said", [b"", b"POST /v1/predicates HTTP/1.1\r\nHost: loc"])
+def test_a_connection_that_says_nothing_whole_is_closed(serve: Serve, said: bytes) -> None:
+    server = serve(env={"EVOCA_REQUEST_TIMEOUT": "0.5"})
+    with socket.create_connection(("127.0.0.1", server.port), timeout=DEADLINE) as connection:
+        connection.sendall(said)
+        assert connection.recv(1) == b""
+
+
+def test_a_connection_stays_open_between_requests(serve: Serve) -> None:
+    server = serve(env={"EVOCA_REQUEST_TIMEOUT": "5"})
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE)) as connection:
+        connection.connect()
+        first = connection.sock
+        for _ in range(3):
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().read() == b'{"status":"ok"}'
+        assert connection.sock is first
 
 
 _HOLD = """

@@ -110,6 +110,12 @@ async def test_a_key_in_the_address_is_refused(keyed: Keyed, query: str, method:
             assert (await http.ask(method, f"{path}?{query}", headers)).status == 401
 
 
+async def test_two_keys_are_none(keyed: Keyed) -> None:
+    async with client(keyed) as http:
+        twice = [("authorization", "Bearer evoca_todo"), ("authorization", "Bearer evoca_casa")]
+        assert (await http.ask("POST", "/v1/echo", twice)).status == 401
+
+
 async def test_a_known_key_is_whom_the_operation_works_for(keyed: Keyed) -> None:
     async with client(keyed) as http:
         answer = await http.call("echo", {"text": "hola"}, bearer("evoca_casa"))

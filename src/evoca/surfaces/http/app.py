@@ -128,7 +128,7 @@ class HttpApp:
         async def openapi(_request: Request) -> Response:
             return Response(document, media_type=JSON)
 
-        app.add_api_route(OPENAPI, openapi, methods=["GET"], include_in_schema=False)
+        app.add_api_route(OPENAPI, openapi, methods=["GET", "HEAD"], include_in_schema=False)
         return app
 
     def _add_own(self, app: FastAPI) -> None:

@@ -222,6 +222,8 @@ class Guard:
         if exchange.route in self._rules.open_routes:
             caller = LOCAL
         else:
+            if sum(name.lower() == b"authorization" for name, _ in exchange.scope["headers"]) > 1:
+                raise Unauthorized("There is more than one header Authorization", "Send one: Bearer KEY.")
             caller = await self._gate.caller(exchange.headers)
         exchange.caller = caller
         wait = self._rate.wait(caller.key_id) if caller.key_id else 0

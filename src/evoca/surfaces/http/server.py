@@ -16,6 +16,7 @@ import uvicorn
 from evoca.errors import InvalidInput, Unavailable
 from evoca.logs import get_logger
 from evoca.surfaces.http.app import HttpApp
+from evoca.surfaces.http.connections import within
 from evoca.surfaces.http.health import RuntimeInsight
 from evoca.surfaces.http.hosts import is_loopback
 from evoca.surfaces.signals import on_signals
@@ -45,7 +46,7 @@ def serve(runtime: Runtime, announce: Callable[[str], None]) -> None:
         listener = listen(runtime.settings.host, runtime.settings.port)
         app = HttpApp(runtime, RuntimeInsight(runtime), runtime.settings, closed=guarded)
         announce(f"listening on {_shown(listener, runtime.settings.host)}")
-        anyio.run(_run, app, listener)
+        anyio.run(_run, app, listener, min(KEEP_ALIVE, runtime.settings.request_timeout))
     finally:
         runtime.close()
 
@@ -115,10 +116,10 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-async def _run(app: HttpApp, listener: socket.socket) -> None:
+async def _run(app: HttpApp, listener: socket.socket, patience: float) -> None:
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=within(patience),
         loop="asyncio",
         ws="none",
         lifespan="off",
