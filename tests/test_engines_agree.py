@@ -30,7 +30,7 @@ OPERATIONS = {operation.name: operation for operation in CATALOGUE}
 OF_THE_PLACE = {"store", "bytes", "size", "next_cursor", "cursor"}
 """What a reply says about where the memory is, or wraps up for the next call."""
 _ID = re.compile(r"(^|_)ids?$|Ids?$|_(of|by|into)$|^(supersedes|survivor|merged|nodes|path|merge)$")
-_ID_IN_TEXT = re.compile(r"(?<=id=)\d+|(?<=id )\d+|(?<=#)\d+")
+_ID_IN_TEXT = re.compile(r"(?<=id=)\d+|(?<=id )\d+|(?<=#)\d+|(?<=\[)\d+(?=\])")
 
 Step = tuple[str, dict[str, object]]
 
