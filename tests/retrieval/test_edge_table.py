@@ -236,7 +236,7 @@ def do(session: Session, people: list[int], step: str, rng: random.Random, at: i
         case "end":
             session.edges.end([one.id], at)
         case "revise":
-            session.facts.revise(replace(one, subject_id=rng.choice(people), predicate="q", valid_from=at))
+            session.facts.revise(replace(one, subject_id=rng.choice(people), predicate=f"q{one.id}", valid_from=at))
         case "delete":
             session.facts.delete([one.id])
         case _:

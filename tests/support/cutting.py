@@ -27,6 +27,8 @@ class Wire:
         self._listener.listen()
         self._lock = threading.Lock()
         self._order: tuple[bytes, bool] | None = None
+        self._ends_with_cut = self._refusing = False
+        self._pairs: list[_Pair] = []
         self.cuts = 0
         self._closed = False
         self._threads: list[threading.Thread] = []
@@ -35,10 +37,18 @@ class Wire:
     def url(self, database: str) -> str:
         return f"postgresql://evoca@/{database}?host={quote(str(self._folder), safe='')}"
 
-    def cut(self, statement: bytes, arrives: bool) -> None:
-        """At the next `statement`: break the connection, before the server has got it, or after it has answered."""
+    def cut(self, statement: bytes, arrives: bool, whole: bool = False) -> None:
+        """At the next `statement`: break the connection, before the server has got it, or after it has answered.
+
+        `whole`: all other connections too, and no new one is let through until `mend`.
+        """
         with self._lock:
             self._order = (statement, arrives)
+            self._ends_with_cut = whole
+
+    def mend(self) -> None:
+        with self._lock:
+            self._refusing = False
 
     def close(self) -> None:
         """All connections must be closed already."""
@@ -55,6 +65,9 @@ class Wire:
                 client, _ = self._listener.accept()
             except OSError:
                 return
+            if self._refusing:
+                client.close()
+                continue
             server = socket.socket(socket.AF_UNIX)
             try:
                 server.connect(str(self._server / _PORT_FILE))
@@ -63,6 +76,7 @@ class Wire:
                 server.close()
                 continue
             pair = _Pair(client, server)
+            self._pairs.append(pair)
             self._start(self._forward, pair)
             self._start(_Pair.back, pair)
 
@@ -82,6 +96,9 @@ class Wire:
                     pair.deaf.set()
                     pair.server.sendall(data)
                     pair.answered.wait(10)
+                if self._refusing:
+                    for other in self._pairs:
+                        other.close()
                 break
         pair.close()
 
@@ -91,6 +108,7 @@ class Wire:
                 return None
             arrives = self._order[1]
             self._order = None
+            self._refusing = self._ends_with_cut
             self.cuts += 1
             return arrives
 
