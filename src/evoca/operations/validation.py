@@ -34,7 +34,6 @@ from evoca.settings import Limits, collection_code
 
 Step = str | int
 Check = Callable[[object, Limits], object]
-_OMITTED = object()
 _LARGEST = 10**300
 _TELLING = 2**53
 """Bounds from here on are told only to who exceeds them."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from evoca.retrieval.embedders import Embedder
     from evoca.storage.episode_contract import EpisodeTally
 
-SAME = 0.92
-"""The similarity (calibrated cosine) from which on near-identical memories are merged (seed 002)."""
 _LITTLE_SPACE = 1_000_000_000
 """Bytes free where the store is, below which a person should know."""
 
